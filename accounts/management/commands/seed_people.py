@@ -1,0 +1,45 @@
+import csv
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from rich.progress import Progress
+
+from accounts.authentication import access_tokens
+from accounts.graphs import GRAPHS
+from accounts.seeding import seed_people
+
+
+class Command(BaseCommand):
+    help = "Write people and friendships for the load into an empty database."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--people", type=int, default=1000)
+        parser.add_argument("--friends", type=int, default=500, help="friends each (zipf: mean)")
+        parser.add_argument("--graph", choices=GRAPHS, default="ring")
+        parser.add_argument("--seed", type=int, default=7, help="of the random graph")
+        parser.add_argument("--password", help="that everyone can log in with (default: nobody)")
+        parser.add_argument("--tokens", type=Path, metavar="FILE", help="also write access tokens")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        wanted = {
+            name: options[name] for name in ("people", "friends", "graph", "seed", "password")
+        }
+        try:
+            with Progress() as progress:
+                bar = progress.add_task("friendships", total=1.0)
+                for done in seed_people(**wanted):
+                    progress.update(bar, completed=done)
+        except ValueError as error:
+            raise CommandError(str(error)) from error
+        if options["tokens"]:
+            write_tokens(options["tokens"], options["people"])
+
+
+def write_tokens(path: Path, people: int) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(("person_id", "token"))
+        rows.writerows(access_tokens(range(1, people + 1)))

@@ -1,0 +1,53 @@
+"""Writing people and friendships by the hundred thousand."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from django.contrib.auth.hashers import make_password
+from django.db import connection, transaction
+
+from accounts.graphs import GRAPHS, Edges
+from accounts.models import Friendship, Person
+
+CHUNK = 20_000
+
+
+def seed_people(
+    *, people: int, friends: int, graph: str, seed: int, password: str | None
+) -> Iterator[float]:
+    """Write persons 1 … ``people`` and their friendships in one transaction.
+
+    Yields the share done (0 … 1). Everyone gets the same ``password``, hashed once, or none
+    that works. Raises ValueError, having changed nothing, if there are people already or if
+    the graph can't be drawn.
+    """
+    if Person.objects.exists():
+        raise ValueError("there are people already; empty the database first (manage.py flush)")
+    if not 1 <= people or not 0 <= friends < people:
+        raise ValueError("friends must be at least 0 and fewer than people")
+    edges = GRAPHS[graph](people, friends, seed)
+    with transaction.atomic():
+        _insert_people(people, make_password(password))
+        yield from _insert_friendships(_both_directions(edges))
+
+
+def _insert_people(people: int, encoded: str) -> None:
+    Person.objects.bulk_create(
+        (Person(id=n, username=f"person{n}", password=encoded) for n in range(1, people + 1)),
+        batch_size=1_000,
+    )
+
+
+def _both_directions(edges: Edges) -> Edges:
+    """Return each edge as (person, friend) and (friend, person), in the table's order."""
+    rows = np.concatenate((edges, edges[:, ::-1]))
+    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+
+
+def _insert_friendships(rows: Edges) -> Iterator[float]:
+    table = connection.ops.quote_name(Friendship._meta.db_table)
+    sql = f"INSERT INTO {table} (person_id, friend_id) VALUES (%s, %s)"  # noqa: S608
+    with connection.cursor() as cursor:
+        for start in range(0, len(rows), CHUNK):
+            cursor.executemany(sql, rows[start : start + CHUNK].tolist())
+            yield min(start + CHUNK, len(rows)) / len(rows)

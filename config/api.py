@@ -1,0 +1,86 @@
+"""What every endpoint shares: how requests are parsed and errors answered, as JSON."""
+
+import logging
+from collections.abc import Iterable, Mapping
+from typing import IO, Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import OperationalError
+from django.http import HttpRequest, JsonResponse
+from rest_framework.exceptions import APIException, NotFound, ParseError
+from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
+from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.renderers import BaseRenderer
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import exception_handler
+
+logger = logging.getLogger(__name__)
+
+MAX_REQUEST_BYTES = 64 * 1024
+
+
+class RequestTooLarge(APIException):
+    status_code = 413
+    default_detail = f"A request may have at most {MAX_REQUEST_BYTES} bytes."
+    default_code = "request_too_large"
+
+
+class Unavailable(APIException):
+    status_code = 503
+    default_detail = "The database can't take this request now. Try again."
+    default_code = "unavailable"
+    wait = 1  # seconds, answered as Retry-After
+
+
+class BoundedJSONParser(JSONParser):
+    """JSON of at most MAX_REQUEST_BYTES, refused by its declared length before it is read."""
+
+    def parse(
+        self,
+        stream: IO[Any],
+        media_type: str | None = None,
+        parser_context: Mapping[str, Any] | None = None,
+    ) -> Any:
+        request = (parser_context or {})["request"]
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_REQUEST_BYTES:
+            raise RequestTooLarge
+        try:
+            return super().parse(stream, media_type, parser_context)
+        except RecursionError:
+            raise ParseError("JSON parse error - nested too deeply") from None
+
+
+class JSONOnly(BaseContentNegotiation):
+    """Answers JSON whatever a client says it accepts."""
+
+    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
+        return DefaultContentNegotiation().select_parser(request, parsers)
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> tuple[BaseRenderer, str]:
+        renderer = next(iter(renderers))
+        return renderer, str(renderer.media_type)
+
+
+def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None:
+    """DRF's EXCEPTION_HANDLER: also answers what the services and the database raise."""
+    if isinstance(exc, ObjectDoesNotExist):
+        exc = NotFound()
+    if isinstance(exc, OperationalError):
+        logger.warning("database unavailable: %s", exc)
+        exc = Unavailable()
+    return exception_handler(exc, context)
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:
+    return JsonResponse({"detail": "Bad request."}, status=400)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> JsonResponse:
+    return JsonResponse({"detail": "Not found."}, status=404)
+
+
+def server_error(request: HttpRequest) -> JsonResponse:
+    return JsonResponse({"detail": "Internal server error."}, status=500)

@@ -1,0 +1,12 @@
+"""gunicorn's settings. ``GUNICORN_CMD_ARGS`` and the command line override them."""
+
+bind = "127.0.0.1:8000"
+wsgi_app = "config.wsgi"
+worker_class = "gthread"
+workers = 2
+threads = 4
+worker_connections = 2000
+backlog = 2048
+keepalive = 75  # seconds: longer than clients pause, so that they keep their connection
+graceful_timeout = 10
+control_socket_disable = True  # its default path is shared, so two instances would collide

@@ -1,0 +1,98 @@
+"""Settings. This is the only place that reads the environment."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import environ
+
+from config.databases import connect
+from config.secret import load_or_create_secret_key
+
+env = environ.Env()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = BASE_DIR / "var"
+
+DEBUG = env.bool("DEBUG", default=False)
+SECRET_KEY = env.str("SECRET_KEY", default="") or load_or_create_secret_key(VAR_DIR / "secret_key")
+ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.staticfiles",
+    "rest_framework",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "accounts",
+    "feed",
+    "workers",
+]
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.middleware.common.CommonMiddleware",
+]
+TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+STATIC_URL = "static/"
+WHITENOISE_USE_FINDERS = True
+USE_TZ = True
+
+DATABASES = {
+    "default": connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"))
+}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+AUTH_USER_MODEL = "accounts.Person"
+
+# When the deliveries of a post are made …
+FEED_FANOUT = env.str("FEED_FANOUT", default="inline")
+FEED_FANOUTS = {
+    "inline": {"BACKEND": "feed.fanout.inline.Inline"},
+    "outbox": {"BACKEND": "feed.fanout.outbox.Outbox"},
+    "null": {"BACKEND": "feed.fanout.null.Null"},
+}
+# … and where they are kept.
+FEED_TIMELINE = env.str("FEED_TIMELINE", default="setbased")
+FEED_TIMELINES = {
+    "rowwise": {"BACKEND": "feed.timelines.rowwise.Rowwise"},
+    "bulk": {"BACKEND": "feed.timelines.bulk.Bulk"},
+    "setbased": {"BACKEND": "feed.timelines.setbased.SetBased"},
+    "pull": {"BACKEND": "feed.timelines.pull.Pull"},
+    "memory": {"BACKEND": "feed.timelines.memory.Memory"},
+}
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.TokenAuthentication"],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.BoundedJSONParser"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.JSONOnly",
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "config.api.answer_exception",
+}
+SIMPLE_JWT = {
+    "ACCESS_TOKEN_LIFETIME": timedelta(hours=1),
+    "REFRESH_TOKEN_LIFETIME": timedelta(days=7),
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Feed",
+    "DESCRIPTION": "Write a post; every friend finds it in their feed.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SERVE_AUTHENTICATION": [],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+}
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "INFO"},
+    # One line a refused request would be the loudest thing under load.
+    "loggers": {"django.request": {"level": "ERROR"}},
+}

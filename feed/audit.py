@@ -1,0 +1,144 @@
+"""The audit: what every timeline holds against what it should hold."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from accounts.models import Friendship, Person
+from feed.models import Post
+from feed.timelines.base import Timeline
+
+Ids = NDArray[np.int64]
+EXAMPLES = 5
+
+
+class AcceptedPost(NamedTuple):
+    """A post as a client was told of it: what was answered with 201."""
+
+    id: int
+    author_id: int
+    created_at: datetime
+
+
+@dataclass
+class Audit:
+    """Deliveries, counted over all persons."""
+
+    posts: int = 0
+    """Posts that were accepted: those in the database and those that clients were told of."""
+    expected: int = 0
+    missing: int = 0
+    """Due, but not in the timeline."""
+    duplicated: int = 0
+    """In the timeline a second time (or a third …)."""
+    unexpected: int = 0
+    """In the timeline, but not due: of no post, or of a stranger's."""
+    examples: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    """The first few findings of each kind as (owner id, post id)."""
+
+    @property
+    def ok(self) -> bool:
+        return not (self.missing or self.duplicated or self.unexpected)
+
+    def as_dict(self) -> dict[str, Any]:
+        return asdict(self) | {"ok": self.ok}
+
+    def note(self, kind: str, owner_id: int, post_ids: Ids) -> int:
+        """Keep a few examples, and return how many there are."""
+        kept = self.examples.setdefault(kind, [])
+        kept += [(owner_id, int(post_id)) for post_id in post_ids[: EXAMPLES - len(kept)]]
+        return len(post_ids)
+
+
+def audit(
+    timeline: Timeline, accepted: Iterable[AcceptedPost] = ()
+) -> Iterator[tuple[float, Audit]]:
+    """Audit a store while nothing is being written; yield (share done, counts so far).
+
+    Friendships must be those that the posts were delivered by. A deleted post may be in a
+    timeline or not. Of a store with a capacity the newest ids of each timeline are expected, and
+    older ones allowed. An accepted post that the database doesn't know is due to everyone whom
+    its author's posts are due to, and so missing there.
+    """
+    posts = _Posts.read()
+    lost = _lost(posts, accepted)
+    found = Audit(posts=len(posts.ids) + len(lost))
+    people = list(Person.objects.order_by("id").values_list("id", flat=True))
+    for done, owner_id in enumerate(people, start=1):
+        friends = Friendship.objects.filter(person_id=owner_id).values_list("friend_id", flat=True)
+        authors = np.array([owner_id, *friends], np.int64)
+        _audit_one(found, owner_id, posts.due(authors), timeline)
+        _count_lost(found, owner_id, lost, authors)
+        yield done / len(people), found
+
+
+@dataclass
+class _Posts:
+    ids: Ids
+    authors: Ids
+    live: NDArray[np.bool_]
+    created: list[datetime]
+
+    @classmethod
+    def read(cls) -> "_Posts":
+        rows = list(
+            Post.objects.order_by("id").values_list("id", "author_id", "deleted_at", "created_at")
+        )
+        return cls(
+            ids=np.array([row[0] for row in rows], np.int64),
+            authors=np.array([row[1] for row in rows], np.int64),
+            live=np.array([row[2] is None for row in rows], np.bool_),
+            created=[row[3] for row in rows],
+        )
+
+    def due(self, authors: Ids) -> "_Due":
+        mine = np.isin(self.authors, authors)
+        return _Due(self.ids[mine], self.live[mine])
+
+    def __contains__(self, post: AcceptedPost) -> bool:
+        at = int(np.searchsorted(self.ids, post.id))
+        found = at < len(self.ids) and self.ids[at] == post.id
+        return bool(
+            found and self.authors[at] == post.author_id and self.created[at] == post.created_at
+        )
+
+
+class _Due(NamedTuple):
+    """The posts of one person's timeline, oldest first."""
+
+    ids: Ids
+    live: NDArray[np.bool_]
+
+    def newest(self, capacity: int | None) -> Ids:
+        start = 0 if capacity is None else max(0, len(self.ids) - capacity)
+        return self.ids[start:][self.live[start:]]
+
+
+def _audit_one(found: Audit, owner_id: int, due: _Due, timeline: Timeline) -> None:
+    held = np.array(timeline.members(owner_id), np.int64)
+    distinct, times = np.unique(held, return_counts=True)
+    wanted = due.newest(timeline.capacity)
+    found.expected += len(wanted)
+    found.missing += found.note(
+        "missing", owner_id, np.setdiff1d(wanted, distinct, assume_unique=True)
+    )
+    found.duplicated += found.note("duplicated", owner_id, np.repeat(distinct, times - 1))
+    found.unexpected += found.note(
+        "unexpected", owner_id, np.setdiff1d(distinct, due.ids, assume_unique=True)
+    )
+
+
+def _lost(posts: _Posts, accepted: Iterable[AcceptedPost]) -> list[AcceptedPost]:
+    return [post for post in accepted if post not in posts]
+
+
+def _count_lost(found: Audit, owner_id: int, lost: list[AcceptedPost], authors: Ids) -> None:
+    if lost:
+        mine = np.isin([post.author_id for post in lost], authors)
+        ids = np.array([post.id for post in lost], np.int64)[mine]
+        found.expected += len(ids)
+        found.missing += found.note("missing", owner_id, ids)

@@ -1,0 +1,23 @@
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from feed.models import Post
+
+
+class Fanout(ABC):
+    """A strategy. It decides when ``feed.delivery.deliver`` is called for a post, and by whom."""
+
+    elsewhere: ClassVar[bool] = False
+    """Another process makes the deliveries, so the timelines must be visible to all processes."""
+
+    def __init__(self, alias: str) -> None:
+        self.alias = alias
+
+    @abstractmethod
+    def publish(self, post: Post) -> None:
+        """Take charge of an accepted post's deliveries.
+
+        Called once a post, inside the transaction that accepts it: what is written to the
+        database here commits or rolls back with the post, and what must not run before the
+        commit goes through ``transaction.on_commit``. Whatever is raised refuses the post.
+        """

@@ -1,0 +1,91 @@
+from typing import Any, ClassVar
+
+from django.db import models
+from django.db.models.functions import Now
+
+from accounts.models import Person
+
+MAX_BODY_CHARACTERS = 2000
+
+
+class PostQuerySet(models.QuerySet["Post"]):
+    def live(self) -> "PostQuerySet":
+        """Posts that their authors have not deleted."""
+        return self.filter(deleted_at=None)
+
+    def pending(self) -> "PostQuerySet":
+        """The backlog: posts without a receipt."""
+        return self.filter(delivered_at=None)
+
+
+class Post(models.Model):
+    """What a person wrote; a deleted one stays as an empty tombstone, which the audit needs."""
+
+    author = models.ForeignKey(Person, models.CASCADE, related_name="posts")
+    body = models.TextField(max_length=MAX_BODY_CHARACTERS)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    delivered_at = models.DateTimeField(null=True, editable=False)
+    """The receipt: when all deliveries were confirmed, by the database's clock like created_at."""
+    deleted_at = models.DateTimeField(null=True, editable=False)
+
+    objects: ClassVar[PostQuerySet] = PostQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        # Serves the claim too: both engines append the id, so the pending posts come in order.
+        indexes = [models.Index(fields=["delivered_at"], name="post_backlog")]
+
+
+class IdempotencyKey(models.Model):
+    """The promise that a person's key stands for one post. Both texts are kept as SHA-256."""
+
+    pk = models.CompositePrimaryKey("author_id", "key_sha256")
+    author = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="+")
+    key_sha256 = models.CharField(max_length=64)
+    body_sha256 = models.CharField(max_length=64)
+    post = models.ForeignKey(Post, models.CASCADE, related_name="+")
+
+
+class TimelineEntry(models.Model):
+    """A delivery: one post in one person's timeline. Each SQL store has a table of its own."""
+
+    owner_id: int
+    post_id: int
+    objects: ClassVar[models.Manager[Any]]
+
+    class Meta:
+        abstract = True
+
+
+class CopiedEntry(TimelineEntry):
+    """The published shape: its own id, foreign keys and their indexes, a copy of the text."""
+
+    owner = models.ForeignKey(Person, models.CASCADE, related_name="+")
+    post = models.ForeignKey(Post, models.CASCADE, related_name="+")
+    body = models.TextField(max_length=MAX_BODY_CHARACTERS)
+
+    class Meta:
+        abstract = True
+        constraints = [
+            models.UniqueConstraint(fields=["owner", "post"], name="%(class)s_delivered_once")
+        ]
+
+
+class RowwiseEntry(CopiedEntry):
+    class Meta(CopiedEntry.Meta):
+        db_table = "feed_timeline_rowwise"
+
+
+class BulkEntry(CopiedEntry):
+    class Meta(CopiedEntry.Meta):
+        db_table = "feed_timeline_bulk"
+
+
+class SetBasedEntry(TimelineEntry):
+    """The smallest shape: the table is its primary key, and nothing else is indexed."""
+
+    pk = models.CompositePrimaryKey("owner_id", "post_id")
+    owner_id = models.BigIntegerField()
+    post_id = models.BigIntegerField()
+
+    class Meta:
+        db_table = "feed_timeline_setbased"

@@ -1,0 +1,60 @@
+"""What people see: everything that reads posts."""
+
+from typing import NamedTuple
+
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Min
+from django.db.models.functions import Now
+
+from feed.models import Post
+from feed.timelines import get_timeline
+
+
+class Page(NamedTuple):
+    posts: list[Post]
+    """Newest first."""
+    next_before: int | None
+    """Ask for posts before this id to go on; None at the end."""
+
+
+class Backlog(NamedTuple):
+    posts: int
+    oldest_age_s: float | None
+    """Seconds that the oldest post has been waiting for; None without a backlog."""
+
+
+def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Page:
+    """Return a page of a person's feed: her timeline's posts, without those deleted since."""
+    posts: list[Post] = []
+    while len(posts) <= limit:
+        ids = get_timeline().page(owner_id, before=before, limit=limit + 1)
+        posts += hydrate(ids)
+        if len(ids) <= limit:
+            break
+        before = ids[-1]
+    return _page(posts, limit)
+
+
+def posts_by(*, author_id: int, before: int | None, limit: int) -> Page:
+    """Return a page of one person's own posts."""
+    posts = Post.objects.live().filter(author_id=author_id).order_by("-id")
+    if before is not None:
+        posts = posts.filter(id__lt=before)
+    return _page(list(posts[: limit + 1]), limit)
+
+
+def hydrate(ids: list[int]) -> list[Post]:
+    """Return the live posts with these ids, in their order."""
+    posts = Post.objects.live().in_bulk(ids)
+    return [posts[post_id] for post_id in ids if post_id in posts]
+
+
+def backlog() -> Backlog:
+    age = ExpressionWrapper(Now() - F("oldest"), output_field=DurationField())
+    found = Post.objects.pending().aggregate(posts=Count("id"), oldest=Min("created_at"), age=age)
+    return Backlog(found["posts"], found["age"] and found["age"].total_seconds())
+
+
+def _page(posts: list[Post], limit: int) -> Page:
+    """Cut a list that was read one post further than the page goes."""
+    more = len(posts) > limit
+    return Page(posts[:limit], posts[limit - 1].id if more else None)

@@ -1,0 +1,60 @@
+"""What the endpoints take and give."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from feed.converters import MAX_ID
+from feed.models import MAX_BODY_CHARACTERS
+
+
+class TextField(serializers.CharField):
+    """A CharField that takes only strings (DRF's own also takes numbers)."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields that it doesn't know, which else would be ignored without a word."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            unknown = [name for name in data if name not in self.fields]
+            if unknown:
+                raise serializers.ValidationError(
+                    {name: ["This field can't be set."] for name in unknown}
+                )
+        return super().to_internal_value(data)
+
+
+class NewPostSerializer(StrictSerializer):
+    body = TextField(max_length=MAX_BODY_CHARACTERS)
+
+
+class IdempotencyKeySerializer(serializers.Serializer[Any]):
+    key = serializers.RegexField(
+        r"\A[\x21-\x7e]{1,255}\Z",
+        required=False,
+        error_messages={"invalid": "Use 1 to 255 printable ASCII characters without spaces."},
+    )
+
+
+class PageQuerySerializer(serializers.Serializer[Any]):
+    limit = serializers.IntegerField(min_value=1, max_value=100, default=20)
+    before = serializers.IntegerField(min_value=1, max_value=MAX_ID, default=None)
+
+
+class PostSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    author = serializers.IntegerField(source="author_id", help_text="The id of the person.")
+    body = serializers.CharField()
+    created_at = serializers.DateTimeField()
+
+
+class PageSerializer(serializers.Serializer[Any]):
+    posts = PostSerializer(many=True)
+    next = serializers.URLField(allow_null=True, help_text="Where the page goes on.")

@@ -1,0 +1,13 @@
+from django.urls import path, register_converter
+
+from feed import views
+from feed.converters import PositiveIdConverter
+
+register_converter(PositiveIdConverter, "id")
+
+urlpatterns = [
+    path("posts/", views.PostsView.as_view(), name="posts"),
+    path("posts/<id:post_id>/", views.PostView.as_view(), name="post"),
+    path("feed/", views.FeedView.as_view(), name="feed"),
+    path("people/<id:author_id>/posts/", views.PersonPostsView.as_view(), name="person-posts"),
+]

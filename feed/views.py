@@ -1,0 +1,119 @@
+"""The doors of the feed: they parse and answer, and leave the rest to services and selectors."""
+
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework.exceptions import APIException, AuthenticationFailed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
+from rest_framework.views import APIView
+
+from accounts.authentication import person_id
+from accounts.models import Person
+from feed import selectors, services
+from feed.models import Post
+from feed.serializers import (
+    IdempotencyKeySerializer,
+    NewPostSerializer,
+    PageQuerySerializer,
+    PageSerializer,
+    PostSerializer,
+)
+
+# Made once: a serializer copies all its fields whenever it is made.
+NEW_POST = NewPostSerializer()
+IDEMPOTENCY_KEY = IdempotencyKeySerializer()
+PAGE_QUERY = PageQuerySerializer()
+POST = PostSerializer()
+PAGE = PageSerializer()
+
+IDEMPOTENCY_KEY_HEADER = OpenApiParameter(
+    "Idempotency-Key",
+    location=OpenApiParameter.HEADER,
+    description="1 to 255 printable ASCII characters. A request that repeats a key answers the "
+    "first one's post again; with another body it is refused.",
+)
+
+
+class KeyReused(APIException):
+    status_code = 422
+    default_detail = "This Idempotency-Key was used for a post with another body."
+    default_code = "idempotency_key_reused"
+
+
+class PostsView(APIView):
+    @extend_schema(
+        request=NewPostSerializer,
+        responses={
+            201: PostSerializer,
+            422: OpenApiResponse(description="The key was used before."),
+        },
+        parameters=[IDEMPOTENCY_KEY_HEADER],
+    )
+    def post(self, request: Request) -> Response:
+        """Write a post; it is committed when the answer is 201."""
+        new = NEW_POST.run_validation(request.data)
+        try:
+            published = services.publish_post(
+                author_id=person_id(request),
+                body=new["body"],
+                idempotency_key=_idempotency_key(request),
+            )
+        except services.UnknownAuthor:
+            raise AuthenticationFailed("The token's person doesn't exist.") from None
+        except services.KeyReused:
+            raise KeyReused from None
+        headers = {"Idempotent-Replayed": "true"} if published.replayed else None
+        return Response(POST.to_representation(published.post), status=201, headers=headers)
+
+
+class PostView(APIView):
+    @extend_schema(responses=PostSerializer)
+    def get(self, request: Request, post_id: int) -> Response:
+        """Read a post."""
+        return Response(POST.to_representation(Post.objects.live().get(id=post_id)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, post_id: int) -> Response:
+        """Delete one's own post."""
+        services.delete_post(person_id=person_id(request), post_id=post_id)
+        return Response(status=204)
+
+
+class FeedView(APIView):
+    @extend_schema(parameters=[PageQuerySerializer], responses=PageSerializer)
+    def get(self, request: Request) -> Response:
+        """Read one's own feed, newest first."""
+        page = selectors.read_timeline(owner_id=person_id(request), **_page_query(request))
+        return _answer_page(request, page)
+
+
+class PersonPostsView(APIView):
+    @extend_schema(parameters=[PageQuerySerializer], responses=PageSerializer)
+    def get(self, request: Request, author_id: int) -> Response:
+        """Read a person's own posts, newest first."""
+        page = selectors.posts_by(author_id=author_id, **_page_query(request))
+        if not page.posts and not Person.objects.filter(id=author_id).exists():
+            raise Http404
+        return _answer_page(request, page)
+
+
+def _idempotency_key(request: Request) -> str | None:
+    if "Idempotency-Key" not in request.headers:
+        return None
+    header = IDEMPOTENCY_KEY.run_validation({"key": request.headers["Idempotency-Key"]})
+    key: str = header["key"]
+    return key
+
+
+def _page_query(request: Request) -> dict[str, Any]:
+    query: dict[str, Any] = PAGE_QUERY.run_validation(request.query_params)
+    return query
+
+
+def _answer_page(request: Request, page: selectors.Page) -> Response:
+    url = request.build_absolute_uri()
+    following = page.next_before and replace_query_param(url, "before", page.next_before)
+    return Response(PAGE.to_representation({"posts": page.posts, "next": following}))

@@ -1,0 +1,135 @@
+"""python -m lab: run the variants of an experiment side by side, and prove what they delivered."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from lab.experiments import EXPERIMENTS, Experiment
+from lab.load import Load
+from lab.progress import console
+from lab.report import report
+from lab.run import run, serve
+from lab.service import Seed
+from lab.variants import UnknownVariant, Variant
+
+INTERRUPTED = 130
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(argv)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # clean up as for Ctrl-C
+    try:
+        return int(options.command(options))
+    except (UnknownVariant, ValueError, FileNotFoundError) as error:
+        parser.error(str(error))
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
+
+def list_variants(options: argparse.Namespace) -> int:
+    for experiment in EXPERIMENTS.values():
+        print(experiment.name)
+        for name in experiment.variants:
+            print(f"  {name}" + ("" if Variant.named(name).should_be_clean else "  (not clean)"))
+    return 0
+
+
+def run_experiment(options: argparse.Namespace) -> int:
+    experiment = EXPERIMENTS[options.experiment]
+    variants = _variants(experiment, options.variants)
+    out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
+    load = Load(options.users, options.run_time, options.graph)
+    seed = Seed(options.people, options.friends, options.graph)
+    for repeat in range(1, options.repeat + 1):
+        for number, variant in enumerate(_rotated(variants, repeat - 1), start=1):
+            console.print(f"{variant.name} ({number} of {len(variants)}, run {repeat})")
+            run(
+                experiment.name, variant, repeat,
+                load=load, seed=seed, out=out / f"{variant.name}-{repeat}",
+            )  # fmt: skip
+    as_expected = report(out)
+    console.print(f"results: {out}")
+    return 0 if as_expected else 1
+
+
+def serve_variant(options: argparse.Namespace) -> int:
+    seed = Seed(options.people, options.friends, options.graph)
+    serve(Variant.named(options.variant), seed=seed, port=options.port, tokens=options.tokens)
+    return 0
+
+
+def report_results(options: argparse.Namespace) -> int:
+    return 0 if report(options.folder) else 1
+
+
+def _variants(experiment: Experiment, names: str | None) -> list[Variant]:
+    chosen = names.split(",") if names else experiment.variants
+    return [Variant.named(name.strip()) for name in chosen]
+
+
+def _rotated(variants: list[Variant], by: int) -> list[Variant]:
+    by %= len(variants)
+    return variants[by:] + variants[:by]
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m lab", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    command = commands.add_parser("list", help="the experiments and their variants")
+    command.set_defaults(command=list_variants)
+
+    command = commands.add_parser("up", help="serve a variant until Ctrl-C")
+    command.add_argument("variant")
+    command.add_argument("--port", type=_positive, default=8000)
+    command.add_argument("--tokens", type=Path, default=Path("var/tokens.csv"), metavar="FILE")
+    _add_seed(command)
+    command.set_defaults(command=serve_variant)
+
+    command = commands.add_parser("run", help="measure and audit variants, one after another")
+    command.add_argument("experiment", choices=EXPERIMENTS)
+    command.add_argument("--variants", metavar="A,B", help="some, or any by spelling its name")
+    command.add_argument("--users", type=_positive, default=500)
+    command.add_argument(
+        "--run-time", type=_seconds, default="30s", help="measured; e.g. 30s or 3m"
+    )
+    command.add_argument(
+        "--repeat", type=_positive, default=1, help="runs of each, in rotated order"
+    )
+    command.add_argument("--out", type=Path, metavar="DIR")
+    _add_seed(command)
+    command.set_defaults(command=run_experiment)
+
+    command = commands.add_parser("report", help="compare the results of a run")
+    command.add_argument("folder", type=Path, metavar="DIR")
+    command.set_defaults(command=report_results)
+    return parser
+
+
+def _add_seed(command: Any) -> None:
+    command.add_argument("--people", type=_positive, default=1000)
+    command.add_argument("--friends", type=int, default=500, help="of each person")
+    command.add_argument("--graph", choices=("ring", "star", "zipf"), default="ring")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _seconds(text: str) -> int:
+    factor = {"s": 1, "m": 60}.get(text[-1:])
+    number = int(text[:-1] if factor else text) * (factor or 1)
+    if not 1 <= number <= 24 * 3600:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 s and a day")
+    return number
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Experiments: which variants are compared, and what was published."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Published:
+    """A figure of the published system, on its authors' machines. Times in milliseconds."""
+
+    what: str
+    posts_per_s: float
+    success: float
+    mean_ms: float
+    p95_ms: float
+
+
+@dataclass(frozen=True)
+class Experiment:
+    name: str
+    variants: tuple[str, ...]
+    published: tuple[Published, ...]
+
+
+FANOUT = Experiment(
+    name="fanout",
+    variants=(
+        "sqlite-inline-rowwise",
+        "sqlite-inline-bulk",
+        "sqlite-inline-setbased",
+        "sqlite-outbox-setbased",
+        "sqlite-pull",
+        "sqlite-null",
+        "sqlite_per_server-inline-bulk",
+    ),
+    published=(
+        Published("SQLite per app server", 0.65, 0.992, 15_000, 29_500),
+        Published("MySQL, default", 104.7, 0.155, 4_700, 15_000),
+        Published("MySQL, tuned", 11.4, 0.990, 40_900, 58_100),
+        Published("Celery into Redis", 308.3, 0.9996, 1_600, 4_800),
+    ),
+)
+EXPERIMENTS = {experiment.name: experiment for experiment in (FANOUT,)}

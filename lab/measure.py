@@ -1,0 +1,63 @@
+"""From single requests and receipts to the figures of a result."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from lab.service import Receipt
+
+BACKLOG_EVERY_S = 0.5
+
+
+def percentiles(values_ms: ArrayLike, names: Sequence[str]) -> dict[str, float | None]:
+    """Return the named figures (mean, p50 … p99, max), each None without values."""
+    values = np.asarray(values_ms, np.float64)
+    return {name: round(_figure(values, name), 2) if values.size else None for name in names}
+
+
+def lag_ms(receipts: Sequence[Receipt], start: float, end: float) -> list[float]:
+    """Return the time to the receipt of the posts that were created in a window."""
+    return [
+        (receipt.delivered_at - receipt.created_at) * 1000
+        for receipt in receipts
+        if receipt.delivered_at is not None and start <= receipt.created_at < end
+    ]
+
+
+def deliveries(receipts: Sequence[Receipt], start: float, end: float) -> int:
+    """Return how many deliveries were receipted in a window."""
+    return sum(
+        receipt.deliveries
+        for receipt in receipts
+        if receipt.delivered_at is not None and start <= receipt.delivered_at < end
+    )
+
+
+def backlog(receipts: Sequence[Receipt], start: float) -> list[tuple[float, int]]:
+    """Return (seconds since ``start``, posts without a receipt) from the first post on."""
+    if not receipts:
+        return []
+    created = np.sort([receipt.created_at for receipt in receipts])
+    delivered = np.sort([r.delivered_at for r in receipts if r.delivered_at is not None])
+    last = max(created[-1], delivered[-1] if delivered.size else 0)
+    times = np.arange(created[0], last + BACKLOG_EVERY_S, BACKLOG_EVERY_S)
+    pending = np.searchsorted(created, times, "right") - np.searchsorted(delivered, times, "right")
+    return [(round(float(at - start), 3), int(n)) for at, n in zip(times, pending, strict=True)]
+
+
+def drain_s(receipts: Sequence[Receipt]) -> float | None:
+    """Return the seconds from the last post to the last receipt; None if a post has none."""
+    if not receipts or any(receipt.delivered_at is None for receipt in receipts):
+        return None
+    last_post = max(receipt.created_at for receipt in receipts)
+    last_receipt = max(receipt.delivered_at or 0 for receipt in receipts)
+    return round(max(0.0, last_receipt - last_post), 3)
+
+
+def _figure(values: np.ndarray, name: str) -> float:
+    if name == "mean":
+        return float(values.mean())
+    if name == "max":
+        return float(values.max())
+    return float(np.percentile(values, float(name.removeprefix("p"))))

@@ -1,0 +1,24 @@
+"""Telling the person at the terminal what is going on."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+console = Console(stderr=True)
+
+
+@contextmanager
+def stage(name: str, seconds: float | None = None) -> Iterator[Callable[[], None]]:
+    """Show a stage while its block runs; calling what it yields moves the bar on by the clock."""
+    if not console.is_terminal:
+        console.print(f"  {name}" + (f" ({seconds:g} s)" if seconds else ""))
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    started = time.monotonic()
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
+        task = bar.add_task(name, total=seconds)
+        yield lambda: bar.update(task, completed=time.monotonic() - started)

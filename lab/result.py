@@ -1,0 +1,59 @@
+"""A result: what one run of one variant measured, as it is written to result.json."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+FILE = "result.json"
+
+
+@dataclass
+class Result:
+    """Rates are per second of the measured window, percentiles those of single requests and posts.
+
+    A figure is None where there is nothing to measure. ``errors`` says what failed, requests
+    first; a run that couldn't be finished has an entry there and no audit.
+    """
+
+    experiment: str
+    variant: str
+    repeat: int
+    started_at: str
+    environment: dict[str, Any]
+    offered_rps: float
+    achieved_rps: float | None = None
+    requests: int = 0
+    failures: int = 0
+    latency_ms: dict[str, float | None] = field(default_factory=dict)
+    deliveries: int = 0
+    deliveries_per_s: float | None = None
+    lag_ms: dict[str, float | None] = field(default_factory=dict)
+    backlog: list[tuple[float, int]] = field(default_factory=list)
+    drain_s: float | None = None
+    audit: dict[str, Any] | None = None
+    cpu_s: dict[str, float] = field(default_factory=dict)
+    cpu_s_per_million_deliveries: float | None = None
+    generator_saturated: bool = False
+    errors: list[str] = field(default_factory=list)
+
+    @property
+    def success(self) -> float | None:
+        """The share of requests that succeeded (0 … 1)."""
+        return 1 - self.failures / self.requests if self.requests else None
+
+    def write(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+
+def read_results(folder: Path) -> Iterator[Result]:
+    """Read every result below a folder, oldest first. Raises ValueError for a malformed one."""
+    results = []
+    for path in folder.rglob(FILE):
+        try:
+            results.append(Result(**json.loads(path.read_text())))
+        except TypeError as error:
+            raise ValueError(f"{path} is no result of this laboratory: {error}") from error
+    yield from sorted(results, key=lambda result: result.started_at)

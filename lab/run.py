@@ -1,0 +1,137 @@
+"""One run of one variant, from an empty folder to a result."""
+
+import subprocess
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lab import environment, measure
+from lab.load import Load, Requests, read_requests
+from lab.processes import Processes, RunFailed
+from lab.progress import console, stage
+from lab.result import Result
+from lab.sampler import Sampler
+from lab.service import Receipt, Seed, Service
+from lab.variants import Variant
+
+ROLES = ("web", "workers", "database", "redis", "locust")
+DRAIN_WITHIN_S = 60
+SATURATED_CORES = 0.9
+"""Locust runs on one core; beyond this share of it the generator may be the limit."""
+
+
+def run(
+    experiment: str, variant: Variant, repeat: int, *, load: Load, seed: Seed, out: Path
+) -> Result:
+    """Run a variant and write its result, also that of a run that failed."""
+    result = Result(
+        experiment=experiment,
+        variant=variant.name,
+        repeat=repeat,
+        started_at=datetime.now(UTC).isoformat(timespec="seconds"),
+        environment=environment.describe(variant),
+        offered_rps=load.offered_rps,
+    )
+    out.mkdir(parents=True, exist_ok=True)
+    try:
+        _measure(result, variant, load, seed, out)
+    except RunFailed as error:
+        console.print(f"  [red]failed:[/red] {error}")
+        result.errors.append(str(error))
+    result.write(out)
+    return result
+
+
+def _measure(result: Result, variant: Variant, load: Load, seed: Seed, out: Path) -> None:
+    with TemporaryDirectory(prefix="lab-") as scratch, Processes(out / "logs") as processes:
+        service = Service(variant, processes, Path(scratch))
+        with stage("migrate and seed"):
+            service.prepare(seed)
+        with stage("start"):
+            service.start()
+        with Sampler(processes.cpu_s) as sampler:
+            _generate(load, service, processes, out)
+        with stage("drain"):
+            service.stop_web()
+            receipts = service.receipts(DRAIN_WITHIN_S if variant.delivers else 0)
+        requests = read_requests(out / "requests.csv", load.run_time_s)
+        _record_requests(result, requests, load.run_time_s)
+        _record_receipts(result, receipts, requests, load.run_time_s)
+        _record_cpu(result, sampler, requests)
+        with stage("audit"):
+            result.audit = service.audit(out / "accepted.csv")
+
+
+def _generate(load: Load, service: Service, processes: Processes, out: Path) -> None:
+    command = load.locust(service.url, service.tokens, out, looks=service.variant.delivers)
+    with stage(f"load: {load.users} users", load.seconds) as advance:
+        locust = processes.start("locust", command, {})
+        while _still_running(locust):
+            processes.check("web")
+            advance()
+    if locust.returncode != 0:
+        raise RunFailed(f"locust ended with {locust.returncode}: {processes.log_tail('locust')}")
+
+
+def _still_running(process: subprocess.Popen[bytes]) -> bool:
+    try:
+        process.wait(timeout=0.2)
+    except subprocess.TimeoutExpired:
+        return True
+    return False
+
+
+def _record_requests(result: Result, requests: Requests, run_time_s: int) -> None:
+    result.failures = requests.failures.total()
+    result.requests = len(requests.latency_ms) + result.failures
+    result.achieved_rps = round(len(requests.latency_ms) / run_time_s, 2)
+    names = ("mean", "p50", "p95", "p99", "max")
+    result.latency_ms = measure.percentiles(requests.latency_ms, names)
+    result.errors += [
+        f"{error}: {count} requests" for error, count in requests.failures.most_common()
+    ]
+
+
+def _record_receipts(
+    result: Result, receipts: list[Receipt], requests: Requests, run_time_s: int
+) -> None:
+    window = (requests.start, requests.end)
+    result.lag_ms = measure.percentiles(
+        measure.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
+    )
+    result.deliveries = measure.deliveries(receipts, *window)
+    result.deliveries_per_s = round(result.deliveries / run_time_s, 1)
+    result.backlog = measure.backlog(receipts, requests.start)
+    result.drain_s = measure.drain_s(receipts)
+
+
+def _record_cpu(result: Result, sampler: Sampler, requests: Requests) -> None:
+    window = (requests.start, requests.end)
+    result.cpu_s = {role: round(sampler.used_s(role, *window), 2) for role in ROLES}
+    service_s = sum(used for role, used in result.cpu_s.items() if role != "locust")
+    if result.deliveries:
+        result.cpu_s_per_million_deliveries = round(service_s / result.deliveries * 1e6, 2)
+    cores = result.cpu_s["locust"] / (requests.end - requests.start)
+    result.generator_saturated = cores > SATURATED_CORES
+
+
+def serve(variant: Variant, *, seed: Seed, port: int, tokens: Path) -> None:
+    """Serve a variant until interrupted, and leave its people's tokens in ``tokens``."""
+    with (
+        TemporaryDirectory(prefix="lab-") as scratch,
+        Processes(Path(scratch) / "logs") as processes,
+    ):
+        service = Service(variant, processes, Path(scratch), port)
+        with stage("migrate and seed"):
+            service.prepare(seed)
+        service.start()
+        tokens.parent.mkdir(parents=True, exist_ok=True)
+        tokens.write_bytes(service.tokens.read_bytes())
+        print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
+        print(f"  locust -f locustfiles/fanout.py --host {service.url} --tokens {tokens}")
+        print("Ctrl-C stops it.", flush=True)
+        while True:
+            processes.check("web")
+            processes.check("workers")
+            time.sleep(0.5)

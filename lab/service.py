@@ -1,0 +1,129 @@
+"""The service of one variant: its databases, app servers and drainers, and what they tell."""
+
+import csv
+import json
+import os
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.error import URLError
+
+from lab.processes import Processes, free_port
+from lab.variants import Variant
+
+CORES = os.cpu_count() or 1
+SECRET_KEY = "a key for private servers on this machine, for one run only"  # noqa: S105
+COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected")
+
+
+class Seed(NamedTuple):
+    """The people that a run starts with."""
+
+    people: int = 1000
+    friends: int = 500
+    graph: str = "ring"
+
+
+class Receipt(NamedTuple):
+    """Times in seconds of the database's clock; ``delivered_at`` None without a receipt."""
+
+    created_at: float
+    delivered_at: float | None
+    deliveries: int
+
+
+class Service:
+    """Runs a variant on 127.0.0.1 with its files in ``folder``."""
+
+    def __init__(
+        self, variant: Variant, processes: Processes, folder: Path, port: int | None = None
+    ) -> None:
+        self.variant = variant
+        self.processes = processes
+        self.folder = folder
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.tokens = folder / "tokens.csv"
+
+    def prepare(self, seed: Seed) -> None:
+        """Make the databases and seed them alike."""
+        arguments = [f"--{name}={value}" for name, value in seed._asdict().items()]
+        for env in self._databases():
+            self._manage("migrate", env, "--verbosity=0")
+            self._manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
+
+    def start(self) -> None:
+        """Start app servers and drainers, and wait until they are ready."""
+        for env in self._databases():
+            if self.variant.drains:
+                self.processes.start("workers", _python("manage.py", "drain"), env)
+            self.processes.start("web", self._gunicorn(), env)
+        self.processes.wait_until("web", self._is_ready)
+
+    def stop_web(self) -> None:
+        """Stop taking requests; those in flight are finished."""
+        self.processes.stop("web")
+
+    def receipts(self, wait_s: float) -> list[Receipt]:
+        """Wait for the drain, then return the receipt of every post that was written."""
+        found = []
+        for env in self._databases():
+            listed = self._manage("receipts", env, f"--wait={wait_s}")
+            found += [_receipt(row) for row in csv.DictReader(listed.splitlines())]
+        return found
+
+    def audit(self, accepted: Path) -> dict[str, Any]:
+        """Audit what a reader finds on every app server, against all posts that were accepted."""
+        total: Counter[str] = Counter()
+        for env in self._databases():
+            found = json.loads(
+                self._manage("audit", env, "--json", f"--accepted={accepted}", ok=(0, 1))
+            )
+            total += Counter({name: found[name] for name in COUNTS})
+        counts = {name: total[name] for name in COUNTS}
+        ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
+        return counts | {"ok": ok}
+
+    def _databases(self) -> list[dict[str, str]]:
+        """Return an environment for each database; app servers share one or have their own."""
+        return [
+            self.variant.environment
+            | {
+                "SECRET_KEY": SECRET_KEY,
+                "DATABASE_URL": f"sqlite:///{self.folder}/feed-{number}.sqlite3",
+            }
+            for number in range(self.variant.database.files)
+        ]
+
+    def _gunicorn(self) -> list[str]:
+        workers = max(1, CORES // self.variant.database.app_servers)
+        # Several app servers share the port: the kernel spreads the connections over them.
+        return _python(
+            "-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port",
+            f"--bind=127.0.0.1:{self.port}", f"--workers={workers}",
+        )  # fmt: skip
+
+    def _manage(
+        self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)
+    ) -> str:
+        argv = _python("manage.py", command, *arguments)
+        return self.processes.call(command, argv, env, ok=ok)
+
+    def _is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=2) as answer:  # noqa: S310
+                return bool(answer.status == 200)
+        except (URLError, OSError):
+            return False
+
+
+def _python(*arguments: str) -> list[str]:
+    return [sys.executable, *arguments]
+
+
+def _receipt(row: dict[str, str]) -> Receipt:
+    delivered_at = float(row["delivered_at"]) if row["delivered_at"] else None
+    return Receipt(float(row["created_at"]), delivered_at, int(row["deliveries"]))

@@ -1,0 +1,59 @@
+"""The outbox drainer: a loop that delivers the backlog, a batch at a time."""
+
+import logging
+import signal
+import time
+from threading import Event
+from typing import Any
+
+from django.db import OperationalError, connection
+
+from feed.delivery import deliver_pending
+
+logger = logging.getLogger(__name__)
+
+RETRY_S = 0.5
+
+
+class Drainer:
+    """Delivers what is pending until it is told to stop; several may run side by side.
+
+    ``batch``: posts a transaction at most. ``idle_s``: seconds between looks when nothing is
+    pending. ``linger_s``: seconds from one batch to the next unless the batch was full; a larger
+    batch costs less a post, because it touches a timeline once for many posts.
+    """
+
+    def __init__(self, *, batch: int, idle_s: float, linger_s: float) -> None:
+        self.batch = batch
+        self.idle_s = idle_s
+        self.linger_s = linger_s
+        self._stopping = Event()
+
+    def stop(self, *args: Any) -> None:
+        """Finish the batch at hand and return from ``run``. Also a signal handler."""
+        self._stopping.set()
+
+    def stop_on_signals(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.stop)
+
+    def run(self) -> None:
+        while not self._stopping.is_set():
+            started = time.monotonic()
+            self._stopping.wait(self._pause_s(self._deliver_batch(), started))
+
+    def _pause_s(self, delivered: int, started: float) -> float:
+        if delivered == self.batch:
+            return 0
+        if delivered == 0:
+            return self.idle_s
+        return max(0, started + self.linger_s - time.monotonic())
+
+    def _deliver_batch(self) -> int:
+        try:
+            return deliver_pending(self.batch)
+        except OperationalError as error:
+            logger.warning("trying again in %s s: %s", RETRY_S, error)
+            connection.close()
+            self._stopping.wait(RETRY_S)
+            return 0
