@@ -1,21 +1,38 @@
-"""Django's SQLite backend with a queue for writers.
+"""Django's SQLite backend with short write transactions, and a queue for them.
 
 SQLite lets one writer in and the others poll: its busy handler sleeps up to 100 ms between looks,
-so under load the lock is often free while everyone sleeps. Here a write transaction first takes a
-file lock beside the database, which the kernel hands over at once. A process that dies releases it
-by dying. It only orders the writers: SQLite's own lock still guards the data, also against
+so under load the lock is often free while everyone sleeps. Here a transaction first takes a file
+lock beside the database, which the kernel hands over at once; and it begins with its first
+statement, so that nobody waits for Python to compile one. A process that dies releases the file
+lock by dying. It only orders the writers: SQLite's own lock still guards the data, also against
 programs that know nothing of this one. See docs/decisions/0003-queue-for-sqlite-writers.md.
 """
 
 import fcntl
 import os
+from collections.abc import Callable
 from typing import Any
 
 from django.db.backends.sqlite3 import base
 
 
+class Cursor(base.SQLiteCursorWrapper):
+    """A cursor that begins the transaction that is due."""
+
+    begin: Callable[[], None]
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        self.begin()
+        return super().execute(query, params)
+
+    def executemany(self, query: str, param_list: Any) -> Any:
+        self.begin()
+        return super().executemany(query, param_list)
+
+
 class DatabaseWrapper(base.DatabaseWrapper):
     _queue: int | None = None
+    _begin_due = False
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
@@ -24,29 +41,45 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._queue = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         return connection
 
+    def create_cursor(self, name: str | None = None) -> Cursor:
+        cursor: Cursor = self.connection.cursor(factory=Cursor)
+        cursor.begin = self._begin
+        return cursor
+
     def _start_transaction_under_autocommit(self) -> None:
+        self._begin_due = True
+
+    def _begin(self) -> None:
+        if not self._begin_due:
+            return
+        self._begin_due = False
         self._lock(fcntl.LOCK_EX)
         try:
-            super()._start_transaction_under_autocommit()  # type: ignore[misc]
+            self.connection.execute(f"BEGIN {self.transaction_mode}")
         except BaseException:
             self._lock(fcntl.LOCK_UN)
             raise
 
     def _commit(self) -> None:
         super()._commit()  # type: ignore[misc]
-        self._lock(fcntl.LOCK_UN)
+        self._end()
 
     def _rollback(self) -> None:
         try:
             super()._rollback()  # type: ignore[misc]
         finally:
-            self._lock(fcntl.LOCK_UN)
+            self._end()
 
     def _close(self) -> None:
         super()._close()  # type: ignore[misc]
+        self._begin_due = False
         if self._queue is not None:
             os.close(self._queue)
             self._queue = None
+
+    def _end(self) -> None:
+        self._begin_due = False
+        self._lock(fcntl.LOCK_UN)
 
     def _lock(self, operation: int) -> None:
         if self._queue is not None:
