@@ -55,7 +55,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._begin_due = False
         self._lock(fcntl.LOCK_EX)
         try:
-            self.connection.execute(f"BEGIN {self.transaction_mode}")
+            self.connection.execute(f"BEGIN {self.transaction_mode}")  # type: ignore[attr-defined]
         except BaseException:
             self._lock(fcntl.LOCK_UN)
             raise
