@@ -39,7 +39,7 @@ def zipf(people: int, friends: int, seed: int) -> Edges:
     Each person picks friends at random, as many as Zipf's law allots to her rank.
     """
     random = np.random.default_rng(seed)
-    backbone = ring(people, min(2, friends), seed) - 1
+    backbone = ring(people, 2 if friends >= 2 else 0, seed) - 1
     picks = random.permutation(_zipf_picks(people, people * friends / 2 - len(backbone)))
     picked = [random.choice(people - 1, count, replace=False) for count in picks]
     chooser = np.repeat(np.arange(people), picks)

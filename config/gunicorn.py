@@ -1,5 +1,11 @@
 """gunicorn's settings. ``GUNICORN_CMD_ARGS`` and the command line override them."""
 
+import os
+from typing import Any
+
+import django
+from django.core.management import call_command
+
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"
 worker_class = "gthread"
@@ -10,3 +16,10 @@ backlog = 2048
 keepalive = 75  # seconds: longer than clients pause, so that they keep their connection
 graceful_timeout = 10
 control_socket_disable = True  # its default path is shared, so two instances would collide
+
+
+def on_starting(server: Any) -> None:
+    """Refuse to start what the system checks refuse."""
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+    django.setup()
+    call_command("check")

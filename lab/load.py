@@ -15,6 +15,8 @@ POST = ("POST", "/v1/posts/")
 RAMP_S = 2
 WARM_UP_S = 5
 """Ramp and warm-up together; requests that end before are not counted."""
+COOL_DOWN_S = 1
+"""The load goes on a little beyond the window, which begins with the first request."""
 
 
 class Load(NamedTuple):
@@ -30,7 +32,7 @@ class Load(NamedTuple):
 
     @property
     def seconds(self) -> int:
-        return WARM_UP_S + self.run_time_s
+        return WARM_UP_S + self.run_time_s + COOL_DOWN_S
 
     def locust(self, url: str, tokens: Path, folder: Path, *, looks: bool) -> list[str]:
         """Return the command; it writes requests.csv and accepted.csv into ``folder``."""

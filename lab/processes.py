@@ -99,6 +99,9 @@ class Processes:
             _kill_session(process.pid)
             process.wait()
 
+    def pids(self, role: str) -> list[int]:
+        return [process.pid for process in self._started.get(role, [])]
+
     def cpu_s(self) -> dict[str, float]:
         """Return the CPU seconds, user and system, that each role has used so far."""
         return {

@@ -99,8 +99,7 @@ def report(folder: Path) -> bool:
     if not results:
         raise ValueError(f"there are no results in {folder}")
     compared = lines(results)
-    terminal = Console()
-    terminal.print(as_table(results, compared), width=max(terminal.width, TABLE_WIDTH))
+    Console(width=max(Console().width, TABLE_WIDTH)).print(as_table(results, compared))
     (folder / "report.md").write_text(as_markdown(results, compared))
     return all(line.as_expected for line in compared)
 

@@ -51,17 +51,21 @@ class Service:
     def prepare(self, seed: Seed) -> None:
         """Make the databases and seed them alike."""
         arguments = [f"--{name}={value}" for name, value in seed._asdict().items()]
-        for env in self._databases():
+        for env in self.environments:
             self._manage("migrate", env, "--verbosity=0")
             self._manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
 
     def start(self) -> None:
         """Start app servers and drainers, and wait until they are ready."""
-        for env in self._databases():
-            if self.variant.drains:
-                self.processes.start("workers", _python("manage.py", "drain"), env)
+        self.start_drainers()
+        for env in self.environments:
             self.processes.start("web", self._gunicorn(), env)
         self.processes.wait_until("web", self._is_ready)
+
+    def start_drainers(self) -> None:
+        if self.variant.drains:
+            for env in self.environments:
+                self.processes.start("workers", _python("manage.py", "drain"), env)
 
     def stop_web(self) -> None:
         """Stop taking requests; those in flight are finished."""
@@ -70,7 +74,7 @@ class Service:
     def receipts(self, wait_s: float) -> list[Receipt]:
         """Wait for the drain, then return the receipt of every post that was written."""
         found = []
-        for env in self._databases():
+        for env in self.environments:
             listed = self._manage("receipts", env, f"--wait={wait_s}")
             found += [_receipt(row) for row in csv.DictReader(listed.splitlines())]
         return found
@@ -78,7 +82,7 @@ class Service:
     def audit(self, accepted: Path) -> dict[str, Any]:
         """Audit what a reader finds on every app server, against all posts that were accepted."""
         total: Counter[str] = Counter()
-        for env in self._databases():
+        for env in self.environments:
             found = json.loads(
                 self._manage("audit", env, "--json", f"--accepted={accepted}", ok=(0, 1))
             )
@@ -87,7 +91,8 @@ class Service:
         ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
         return counts | {"ok": ok}
 
-    def _databases(self) -> list[dict[str, str]]:
+    @property
+    def environments(self) -> list[dict[str, str]]:
         """Return an environment for each database; app servers share one or have their own."""
         return [
             self.variant.environment

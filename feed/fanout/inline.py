@@ -1,5 +1,3 @@
-from functools import partial
-
 from django.db import transaction
 
 from feed.delivery import deliver
@@ -17,4 +15,4 @@ class Inline(Fanout):
         else:
             # The post is accepted whatever happens now: without a receipt it stays in the
             # backlog, and the drainer finishes it.
-            transaction.on_commit(partial(deliver, [post]), robust=True)
+            transaction.on_commit(lambda: deliver([post]), robust=True)

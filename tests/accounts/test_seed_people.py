@@ -1,0 +1,65 @@
+import csv
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import Friendship, Person
+from feed.services import publish_post
+from tests.conftest import client_of
+
+
+def seed(**options):
+    call_command("seed_people", **({"people": 20, "friends": 6} | options))
+
+
+def test_people_and_mutual_friendships_are_written(db):
+    seed()
+
+    pairs = set(Friendship.objects.values_list("person_id", "friend_id"))
+    assert list(Person.objects.order_by("id").values_list("id", flat=True)) == list(range(1, 21))
+    assert len(pairs) == 20 * 6
+    assert pairs == {(b, a) for a, b in pairs}
+
+
+def test_the_tokens_let_each_person_in(db, tmp_path):
+    tokens = tmp_path / "deep" / "tokens.csv"
+
+    seed(tokens=tokens)
+
+    with tokens.open() as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["person_id"]) for row in rows] == list(range(1, 21))
+    publish_post(author_id=20, body="hello")
+    client = client_of(None)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {rows[19]['token']}")
+    assert len(client.get("/v1/feed/").json()["posts"]) == 1
+
+
+def test_nobody_can_log_in_unless_a_password_is_given(db):
+    seed()
+
+    assert not Person.objects.get(id=1).has_usable_password()
+
+
+def test_with_a_password_everyone_can_log_in(db):
+    seed(password="a good one")
+
+    login = {"username": "person7", "password": "a good one"}
+    assert client_of(None).post("/v1/token/", login, format="json").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"people": 0}, {"friends": -1}, {"friends": 20}, {"people": 7, "friends": 3}]
+)
+def test_a_graph_that_cannot_be_is_refused_and_nothing_written(wrong, db):
+    with pytest.raises(CommandError):
+        seed(**wrong)
+
+    assert not Person.objects.exists()
+
+
+def test_a_database_with_people_is_left_alone(friends):
+    with pytest.raises(CommandError, match="there are people already"):
+        seed()
+
+    assert Person.objects.count() == 4

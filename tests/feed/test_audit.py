@@ -1,0 +1,186 @@
+"""Each kind of fault is planted, and found; nothing else is."""
+
+import json
+from datetime import UTC, datetime
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import Friendship
+from feed.audit import AcceptedPost, audit
+from feed.models import Post, SetBasedEntry
+from feed.services import delete_post, publish_post
+from feed.timelines import get_timeline
+from feed.timelines.memory import Memory
+
+
+@pytest.fixture
+def posts(settings, friends):
+    """Five posts of person 1 and one of the stranger 4, delivered: 5 * 3 + 1 deliveries."""
+    settings.FEED_FANOUT, settings.FEED_TIMELINE = "inline", "setbased"
+    mine = [publish_post(author_id=1, body=f"post {n}").post for n in range(5)]
+    return [*mine, publish_post(author_id=4, body="stranger's").post]
+
+
+def found(timeline=None, accepted=()):
+    *_, (share, result) = audit(timeline or get_timeline(), accepted)
+    assert share == 1
+    return result
+
+
+def counts(result):
+    return result.expected, result.missing, result.duplicated, result.unexpected
+
+
+def test_what_was_delivered_is_clean(posts):
+    result = found()
+
+    assert counts(result) == (16, 0, 0, 0)
+    assert result.posts == 6
+    assert result.ok
+
+
+def test_a_lost_delivery_is_missing(posts):
+    SetBasedEntry.objects.filter(owner_id=2, post_id=posts[3].id).delete()
+
+    result = found()
+
+    assert counts(result) == (16, 1, 0, 0)
+    assert result.examples["missing"] == [(2, posts[3].id)]
+    assert not result.ok
+
+
+def test_a_post_that_was_never_delivered_is_missing_everywhere(posts):
+    Post.objects.create(author_id=1, body="forgotten")
+
+    assert counts(found()) == (19, 3, 0, 0)
+
+
+def test_a_phantom_of_no_post_is_unexpected(posts):
+    SetBasedEntry.objects.create(owner_id=2, post_id=999)
+
+    result = found()
+
+    assert counts(result) == (16, 0, 0, 1)
+    assert result.examples["unexpected"] == [(2, 999)]
+    assert not result.ok
+
+
+def test_a_strangers_post_is_unexpected(posts):
+    SetBasedEntry.objects.create(owner_id=2, post_id=posts[5].id)
+
+    assert counts(found()) == (16, 0, 0, 1)
+
+
+class Duplicating(Memory):
+    """Hands out one delivery twice."""
+
+    def members(self, owner_id):
+        held = super().members(owner_id)
+        return held + held[:1] if owner_id == 3 else held
+
+
+def test_a_delivery_that_is_there_twice_is_duplicated(posts):
+    timeline = Duplicating("duplicating")
+    timeline.deliver(posts)
+
+    result = found(timeline)
+
+    assert counts(result) == (16, 0, 1, 0)
+    assert not result.ok
+
+
+def test_deliveries_of_a_deleted_post_may_be_there_or_not(posts):
+    for post in posts[:2]:
+        delete_post(person_id=1, post_id=post.id)
+    SetBasedEntry.objects.filter(post_id=posts[0].id).delete()
+
+    assert counts(found()) == (10, 0, 0, 0)
+
+
+class Trimmed(Memory):
+    capacity = 2
+
+    def __init__(self, kept):
+        super().__init__("trimmed")
+        self.kept = kept
+
+    def members(self, owner_id):
+        return sorted(super().members(owner_id), reverse=True)[: self.kept]
+
+
+@pytest.mark.parametrize(("kept", "missing"), [(2, 0), (3, 0), (1, 3)])
+def test_a_trimmed_timeline_owes_its_newest_posts_only(posts, kept, missing):
+    timeline = Trimmed(kept)
+    timeline.deliver(posts)
+
+    assert counts(found(timeline)) == (7, missing, 0, 0)
+
+
+def test_an_accepted_post_that_the_database_lost_is_missing(posts):
+    lost = AcceptedPost(id=999, author_id=1, created_at=datetime(2026, 1, 1, tzinfo=UTC))
+
+    result = found(accepted=[lost])
+
+    assert counts(result) == (19, 3, 0, 0)
+    assert result.posts == 7
+
+
+def test_an_accepted_post_isnt_found_in_another_with_its_id(posts):
+    """Two servers with a database each give the same ids to different posts."""
+    known = Post.objects.get(id=posts[0].id)
+    same = AcceptedPost(known.id, known.author_id, known.created_at)
+    other = same._replace(created_at=datetime(2026, 1, 1, tzinfo=UTC))
+
+    assert counts(found(accepted=[same])) == (16, 0, 0, 0)
+    assert counts(found(accepted=[same, other])) == (19, 3, 0, 0)
+
+
+def test_an_empty_service_is_clean(friends):
+    assert counts(found()) == (0, 0, 0, 0)
+
+
+def test_the_command_answers_json_and_exit_status_0(posts, capsys):
+    call_command("audit", "--json")
+
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["ok"] is True
+    assert (answer["posts"], answer["expected"], answer["missing"]) == (6, 16, 0)
+
+
+def test_the_command_exits_with_1_and_names_what_is_wrong(posts, capsys):
+    SetBasedEntry.objects.filter(owner_id=2, post_id=posts[3].id).delete()
+
+    with pytest.raises(SystemExit) as ended:
+        call_command("audit")
+
+    assert ended.value.code == 1
+    assert f"missing: post {posts[3].id} of person 2" in capsys.readouterr().out
+
+
+def test_the_command_reads_the_load_generators_list(posts, tmp_path, capsys):
+    accepted = tmp_path / "accepted.csv"
+    rows = [f"{post.id},{post.author_id},{post.created_at.isoformat()}" for post in posts]
+    accepted.write_text("\n".join(["id,author,created_at", *rows, "77,1,2026-01-01T00:00:00Z"]))
+
+    with pytest.raises(SystemExit):
+        call_command("audit", "--json", "--accepted", str(accepted))
+
+    assert json.loads(capsys.readouterr().out)["missing"] == 3
+
+
+@pytest.mark.parametrize("text", ["", "id\n1\n", "id,author,created_at\n1,x,2026-01-01\n"])
+def test_the_command_refuses_a_file_that_is_no_such_list(friends, tmp_path, text):
+    accepted = tmp_path / "accepted.csv"
+    accepted.write_text(text)
+    if not text:
+        accepted.unlink()
+
+    with pytest.raises(CommandError, match="no list of accepted posts"):
+        call_command("audit", "--accepted", str(accepted))
+
+
+def test_a_friendship_decides_who_is_owed(posts):
+    Friendship.objects.filter(person_id__in=[1, 3], friend_id__in=[1, 3]).delete()
+
+    assert counts(found()) == (11, 0, 0, 5)

@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from lab import measure
+from lab.load import WARM_UP_S, read_requests
+from lab.processes import RunFailed
+from lab.service import Receipt
+
+RECEIPTS = [
+    Receipt(created_at=100.0, delivered_at=100.1, deliveries=501),
+    Receipt(created_at=101.0, delivered_at=101.3, deliveries=501),
+    Receipt(created_at=102.0, delivered_at=104.5, deliveries=1),
+]
+PENDING = Receipt(created_at=103.0, delivered_at=None, deliveries=501)
+
+
+def test_percentiles_are_those_of_the_single_values():
+    values = np.arange(1, 1002)
+
+    figures = measure.percentiles(values, ("mean", "p50", "p99", "max"))
+
+    assert figures == {"mean": 501, "p50": 501, "p99": 991, "max": 1001}
+
+
+def test_without_values_there_are_no_figures():
+    assert measure.percentiles([], ("mean", "p99")) == {"mean": None, "p99": None}
+
+
+def test_lag_is_of_the_posts_created_in_the_window():
+    assert measure.lag_ms([*RECEIPTS, PENDING], 100.5, 110) == pytest.approx([300, 2500])
+
+
+def test_deliveries_are_counted_where_they_were_receipted():
+    assert measure.deliveries([*RECEIPTS, PENDING], 100, 102) == 1002
+
+
+def test_the_backlog_rises_with_posts_and_falls_with_receipts():
+    backlog = dict(measure.backlog([*RECEIPTS, PENDING], start=100.0))
+
+    assert backlog[0.0] == 1
+    assert backlog[0.5] == 0
+    assert backlog[3.0] == 2
+    assert backlog[4.5] == 1
+
+
+def test_the_drain_is_from_the_last_post_to_the_last_receipt():
+    assert measure.drain_s(RECEIPTS) == 2.5
+
+
+def test_a_post_without_a_receipt_never_drained():
+    assert measure.drain_s([*RECEIPTS, PENDING]) is None
+
+
+@pytest.fixture
+def requests_csv(tmp_path):
+    """Write a log of (second, milliseconds, exception, name) as Locust's request logger does."""
+
+    def write(*rows):
+        path = tmp_path / "requests.csv"
+        lines = [
+            "timestamp,request_type,name,response_time_ms,response_length,status_code,exception"
+        ]
+        lines += [
+            f"{1000 + at},{'POST' if name.endswith('posts/') else 'GET'},{name},{ms},1,201,{error}"
+            for at, ms, error, name in rows
+        ]
+        path.write_text("\n".join(lines))
+        return path
+
+    return write
+
+
+def test_only_posts_that_end_within_the_window_count(requests_csv):
+    start = WARM_UP_S
+    path = requests_csv(
+        (0, 10, "", "/v1/posts/"),
+        (start - 0.5, 400, "", "/v1/posts/"),  # ends before the window
+        (start - 0.5, 700, "", "/v1/posts/"),  # ends in it
+        (start + 3, 20, "", "/v1/posts/"),
+        (start + 3, 30, "", "/v1/feed/"),
+        (start + 4, 40, "status 503", "/v1/posts/"),
+        (start + 9.9, 200, "", "/v1/posts/"),  # ends after it
+    )
+
+    requests = read_requests(path, run_time_s=10)
+
+    assert sorted(requests.latency_ms) == [20, 700]
+    assert requests.failures == {"status 503": 1}
+    assert requests.end - requests.start == 10
+
+
+def test_a_generator_that_got_no_answer_fails_the_run(requests_csv):
+    with pytest.raises(RunFailed, match="no answer"):
+        read_requests(requests_csv(), run_time_s=10)

@@ -1,0 +1,143 @@
+import pytest
+
+from lab.__main__ import main
+from lab.report import lines
+from lab.result import Result, read_results
+
+CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
+HALF = CLEAN | {"missing": 45, "ok": False}
+ENVIRONMENT = {
+    "commit": "abc",
+    "python": "3.11",
+    "cpus": 2,
+    "memory_gib": 4,
+    "durability_given_away": ["a power cut can take the last commits"],
+}
+
+
+def result(variant="sqlite-inline-bulk", repeat=1, **figures):
+    defaults = {"audit": CLEAN, "achieved_rps": 100.0, "requests": 10, "failures": 1}
+    return Result(
+        experiment="fanout",
+        variant=variant,
+        repeat=repeat,
+        started_at=f"2026-01-01T00:00:0{repeat}+00:00",
+        environment=ENVIRONMENT,
+        offered_rps=500,
+        **(defaults | figures),
+    )
+
+
+def report_of(folder, *results):
+    """Write results and report them as the command line does; return status and Markdown."""
+    for number, one in enumerate(results):
+        one.write(folder / str(number))
+    status = main(["report", str(folder)])
+    return status, (folder / "report.md").read_text()
+
+
+def test_a_result_survives_its_file(tmp_path):
+    one = result(backlog=[(0.0, 3)], latency_ms={"p99": 1.5})
+
+    one.write(tmp_path / "a")
+
+    (read,) = read_results(tmp_path)
+    assert read.latency_ms == {"p99": 1.5}
+    assert [tuple(point) for point in read.backlog] == [(0.0, 3)]
+
+
+def test_repeats_come_to_their_median():
+    (line,) = lines(
+        [result(repeat=n, achieved_rps=rate) for n, rate in ((1, 90), (2, 10), (3, 80))]
+    )
+
+    assert line.median(lambda r: r.achieved_rps) == 80
+
+
+def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
+    one = result(lag_ms={"p50": 3.0, "p99": 42.0}, drain_s=0.7, latency_ms={"mean": 12.0})
+
+    status, markdown = report_of(tmp_path, one)
+
+    assert status == 0
+    assert "| sqlite-inline-bulk | 500 | 100 | 90.00% | 12 |" in markdown
+    assert "| 3 | 42 | 0.7 | clean |" in markdown
+
+
+def test_the_published_figures_and_the_limitations_are_there(tmp_path):
+    _, markdown = report_of(tmp_path, result())
+
+    assert (
+        "| published: SQLite per app server | 500 | 0.65 | 99.20% | 15,000 | 29,500 |" in markdown
+    )
+    assert "one machine" in markdown
+    assert "a power cut can take the last commits" in markdown
+
+
+def test_a_loss_fails_the_report(tmp_path):
+    status, markdown = report_of(tmp_path, result(audit=HALF))
+
+    assert status == 1
+    assert "FAILED: 50.0% missing" in markdown
+
+
+def test_one_bad_run_among_good_ones_fails_the_report(tmp_path):
+    status, markdown = report_of(tmp_path, result(), result(repeat=2, audit=HALF), result(repeat=3))
+
+    assert status == 1
+    assert "FAILED" in markdown
+
+
+def test_a_loss_by_design_is_expected(tmp_path):
+    status, markdown = report_of(tmp_path, result("sqlite_per_server-inline-bulk", audit=HALF))
+
+    assert status == 0
+    assert "50.0% missing (as expected)" in markdown
+
+
+def test_a_control_that_finds_nothing_fails_the_report(tmp_path):
+    """If the audit passes two servers with a file each, the audit is broken."""
+    status, markdown = report_of(tmp_path, result("sqlite_per_server-inline-bulk"))
+
+    assert status == 1
+    assert "FAILED: clean" in markdown
+
+
+def test_a_run_that_did_not_finish_fails_the_report_and_says_why(tmp_path):
+    unfinished = result(
+        audit=None, achieved_rps=None, errors=["locust ended with 2: no such option"]
+    )
+
+    status, markdown = report_of(tmp_path, unfinished, result("sqlite-pull"))
+
+    assert status == 1
+    assert "DID NOT FINISH" in markdown
+    assert "sqlite-inline-bulk, run 1: locust ended with 2: no such option" in markdown
+
+
+@pytest.mark.parametrize("arguments", [["report", "nowhere"], ["run", "fanout", "--variants", "x"]])
+def test_bad_input_is_a_clear_error(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+
+    assert ended.value.code == 2
+    assert "error:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "option", [["--users", "0"], ["--run-time", "0s"], ["--run-time", "x"], ["--repeat", "0"]]
+)
+def test_options_out_of_range_are_refused(option, capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "fanout", *option])
+
+    assert option[0] in capsys.readouterr().err
+
+
+def test_a_file_that_is_no_result_is_named(tmp_path, capsys):
+    (tmp_path / "result.json").write_text('{"speed": "great"}')
+
+    with pytest.raises(SystemExit):
+        main(["report", str(tmp_path)])
+
+    assert "result.json is no result" in capsys.readouterr().err

@@ -1,0 +1,88 @@
+"""The laboratory as a whole, on small runs of the real service."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=3s"]
+FIELDS = (
+    "experiment variant repeat started_at environment offered_rps achieved_rps requests failures "
+    "latency_ms deliveries deliveries_per_s lag_ms backlog drain_s audit cpu_s "
+    "cpu_s_per_million_deliveries generator_saturated errors"
+).split()
+
+
+def laboratory(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "lab", *arguments], capture_output=True, text=True, timeout=180
+    )
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One run of a good variant, a lossy one and one that never delivers."""
+    out = tmp_path_factory.mktemp("out")
+    variants = "sqlite-outbox-setbased,sqlite_per_server-inline-bulk,sqlite-null"
+    done = laboratory("run", "fanout", f"--variants={variants}", *SMALL, f"--out={out}")
+    results = {
+        path.parent.name.removesuffix("-1"): json.loads(path.read_text())
+        for path in out.glob("*/result.json")
+    }
+    return done, out, results
+
+
+def test_a_run_exits_with_0_when_all_went_as_expected(run):
+    done, out, results = run
+
+    assert done.returncode == 0, done.stderr
+    assert len(results) == 3
+    assert (out / "report.md").exists()
+    assert "sqlite-outbox-setbased" in done.stdout
+
+
+def test_a_result_has_the_fields_of_the_design_and_figures_that_fit_together(run):
+    result = run[2]["sqlite-outbox-setbased"]
+
+    assert list(result) == FIELDS
+    assert 15 <= result["achieved_rps"] <= 21
+    assert result["requests"] == pytest.approx(3 * result["achieved_rps"], abs=1)
+    assert (result["failures"], result["errors"]) == (0, [])
+    assert result["audit"]["ok"]
+    assert result["audit"]["expected"] == result["audit"]["posts"] * 21
+    assert result["deliveries"] % 21 == 0
+    assert 0 < result["lag_ms"]["p50"] <= result["lag_ms"]["p99"] < 2000
+    assert 0 < result["latency_ms"]["p50"] <= result["latency_ms"]["max"]
+    assert result["cpu_s"]["web"] > 0
+    assert result["cpu_s"]["workers"] > 0
+    assert result["backlog"][-1][1] == 0
+
+
+def test_two_servers_with_a_file_each_miss_about_half(run):
+    """The audit's negative control: each of the two saw half of the posts."""
+    audit = run[2]["sqlite_per_server-inline-bulk"]["audit"]
+
+    assert not audit["ok"]
+    assert audit["missing"] / audit["expected"] == pytest.approx(0.5, abs=0.01)
+    assert (audit["duplicated"], audit["unexpected"]) == (0, 0)
+
+
+def test_what_never_delivers_misses_everything(run):
+    result = run[2]["sqlite-null"]
+
+    assert result["audit"]["missing"] == result["audit"]["expected"] > 0
+    assert result["deliveries"] == 0
+    assert result["drain_s"] is None
+
+
+def test_a_variant_that_cannot_start_is_told_and_the_next_one_runs(tmp_path):
+    """People with more friends than there are people can't be seeded."""
+    done = laboratory(
+        "run", "fanout", "--variants=sqlite-pull", *SMALL, "--friends=100", f"--out={tmp_path}"
+    )
+
+    assert done.returncode == 1
+    assert "friends must be at least 0 and fewer than people" in " ".join(done.stderr.split())
+    (result,) = tmp_path.glob("*/result.json")
+    assert json.loads(result.read_text())["audit"] is None

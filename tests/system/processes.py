@@ -1,0 +1,126 @@
+"""A small service of real processes under load, and faults that hit it in mid-work."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import threading
+import time
+from contextlib import closing
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+
+import psutil
+
+from lab.processes import Processes
+from lab.service import Seed, Service
+from lab.variants import Variant
+
+SEED = Seed(people=200, friends=100)
+JSON = {"Content-Type": "application/json"}
+SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
+
+
+class Running:
+    """A variant that serves, with clients that post as fast as they are answered."""
+
+    def __init__(self, name: str, folder: Path, clients: int = 6):
+        self.folder = folder
+        self.processes = Processes(folder / "logs")
+        self.service = Service(Variant.named(name), self.processes, folder)
+        self.database = folder / "feed-0.sqlite3"
+        self.accepted: list[tuple[float, dict]] = []
+        self.refused: list[float] = []
+        self._stopping = threading.Event()
+        self._clients = [threading.Thread(target=self._post, args=(n,)) for n in range(clients)]
+
+    def __enter__(self):
+        self.processes.__enter__()
+        try:
+            self.service.prepare(SEED)
+            self.service.start()
+        except BaseException:
+            self.processes.__exit__(None, None, None)
+            raise
+        tokens = self.service.tokens.read_text().split()[1:]
+        self.tokens = [row.split(",")[1] for row in tokens]
+        for client in self._clients:
+            client.start()
+        return self
+
+    def __exit__(self, *error):
+        self.stop_clients()
+        self.processes.__exit__(None, None, None)
+
+    def stop_clients(self):
+        self._stopping.set()
+        for client in self._clients:
+            client.join()
+
+    def accepted_between(self, start: float, end: float) -> int:
+        return sum(start <= at < end for at, _ in self.accepted)
+
+    def audit(self) -> dict:
+        """Stop the load, wait for the drain and audit against all that clients were told."""
+        self.stop_clients()
+        self.service.receipts(wait_s=20)
+        path = self.folder / "accepted.csv"
+        rows = [f"{post['id']},{post['author']},{post['created_at']}" for _, post in self.accepted]
+        path.write_text("\n".join(["id,author,created_at", *rows]))
+        return self.service.audit(path)
+
+    def query(self, sql: str) -> int:
+        with sqlite3.connect(self.database, timeout=5) as connection:
+            (answer,) = connection.execute(sql).fetchone()
+        connection.close()
+        return answer
+
+    def workers_of(self, role: str) -> list[int]:
+        """The processes of a role that do the work: gunicorn's children, or the drainer."""
+        (parent,) = self.processes.pids(role)
+        return [child.pid for child in psutil.Process(parent).children()] or [parent]
+
+    def writes(self, pid: int) -> bool:
+        """Tell whether a process is inside a write transaction, by the kernel's list of locks."""
+        inode = Path(f"{self.database}-shm").stat().st_ino
+        locks = Path("/proc/locks").read_text().splitlines()
+        return any(
+            f" WRITE {pid} " in lock and lock.endswith(f":{inode} {SQLITE_WRITE_LOCK}")
+            for lock in locks
+        )
+
+    def _post(self, number: int):
+        rng = random.Random(number)
+        connection = HTTPConnection("127.0.0.1", self.service.port, timeout=20)
+        with closing(connection):
+            while not self._stopping.is_set():
+                headers = {"Authorization": f"Bearer {rng.choice(self.tokens)}"} | JSON
+                try:
+                    connection.request("POST", "/v1/posts/", '{"body": "text"}', headers)
+                    answer = connection.getresponse()
+                    body = answer.read()
+                except (OSError, HTTPException):
+                    connection.close()  # the next request opens it again
+                    body = None
+                if body and answer.status == 201:
+                    self.accepted.append((time.monotonic(), json.loads(body)))
+                else:
+                    self.refused.append(time.monotonic())
+                    time.sleep(0.01)
+
+
+def kill_when(pids, hit, *, within_s: float = 20) -> int:
+    """SIGKILL the first process that stands still where ``hit(pid)`` says so; return its pid."""
+    give_up_at = time.monotonic() + within_s
+    while time.monotonic() < give_up_at:
+        for pid in pids():
+            os.kill(pid, signal.SIGSTOP)
+            while psutil.Process(pid).status() != psutil.STATUS_STOPPED:
+                time.sleep(0.0005)
+            if hit(pid):
+                os.kill(pid, signal.SIGKILL)
+                return pid
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(random.random() / 50)
+    raise AssertionError("no process was ever found in the middle of its work")

@@ -1,0 +1,136 @@
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
+
+from feed.delivery import deliver_pending
+from feed.models import Post, SetBasedEntry
+from workers import drainer as module
+from workers.drainer import Drainer
+
+
+@pytest.fixture
+def pending(transactional_db, settings, friends):
+    """Ten accepted posts, none delivered."""
+    settings.FEED_FANOUT, settings.FEED_TIMELINE = "outbox", "setbased"
+    return [Post.objects.create(author_id=1, body="text") for _ in range(10)]
+
+
+def receipts():
+    return set(Post.objects.exclude(delivered_at=None).values_list("id", flat=True))
+
+
+def test_a_claim_takes_the_oldest_up_to_its_limit(pending):
+    assert deliver_pending(limit=3) == 3
+
+    assert receipts() == {post.id for post in pending[:3]}
+
+
+def test_an_empty_backlog_delivers_nothing(transactional_db):
+    assert deliver_pending(limit=3) == 0
+
+
+def test_a_late_commit_with_a_small_id_is_not_skipped(pending):
+    """Ids commit out of order; what counts is the missing receipt, not the id."""
+    late = pending[0].id
+    Post.objects.filter(id=late).delete()
+    deliver_pending(limit=100)
+
+    Post.objects.create(id=late, author_id=1, body="late")
+
+    assert deliver_pending(limit=100) == 1
+    assert late in receipts()
+
+
+def test_a_batch_that_fails_leaves_no_receipt_and_no_delivery(pending, monkeypatch):
+    def fail(self, *args, **kwargs):
+        raise OperationalError("disk full")
+
+    with monkeypatch.context() as broken:
+        broken.setattr("django.db.models.query.QuerySet.update", fail)  # setting the receipts
+        with pytest.raises(OperationalError):
+            deliver_pending(limit=100)
+
+    assert receipts() == set()
+    assert not SetBasedEntry.objects.exists()
+
+
+def test_the_drainer_survives_a_database_that_is_away_for_a_while(pending, monkeypatch):
+    monkeypatch.setattr(module, "RETRY_S", 0.01)
+    drainer = Drainer(batch=4, idle_s=0.001, linger_s=0)
+    outcomes = iter([OperationalError("database is locked")])
+
+    def sometimes(limit):
+        for error in outcomes:
+            raise error
+        delivered = deliver_pending(limit)
+        if not Post.objects.pending().exists():
+            drainer.stop()
+        return delivered
+
+    monkeypatch.setattr(module, "deliver_pending", sometimes)
+    drainer.run()
+
+    assert receipts() == {post.id for post in pending}
+
+
+def test_full_batches_follow_at_once_and_others_after_the_linger(pending, monkeypatch):
+    sizes, started = [], time.monotonic()
+    drainer = Drainer(batch=4, idle_s=10, linger_s=0.2)
+
+    def counting(limit):
+        sizes.append(deliver_pending(limit))
+        if not Post.objects.pending().exists():
+            drainer.stop()
+        return sizes[-1]
+
+    monkeypatch.setattr(module, "deliver_pending", counting)
+    drainer.run()
+
+    assert sizes == [4, 4, 2]
+    assert time.monotonic() - started < 0.2  # the linger comes after a batch, not before it
+
+
+def test_stopping_wakes_an_idle_drainer(transactional_db):
+    drainer = Drainer(batch=4, idle_s=60, linger_s=0)
+    threading.Timer(0.1, drainer.stop).start()
+
+    started = time.monotonic()
+    drainer.run()
+
+    assert time.monotonic() - started < 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_the_command_delivers_and_stops_cleanly_on_a_signal(number, pending):
+    database = connection.settings_dict["NAME"]
+    process = subprocess.Popen(
+        [sys.executable, "manage.py", "drain"],
+        env={
+            "DATABASE_URL": f"sqlite:///{database}",
+            "FEED_FANOUT": "outbox",
+            "SECRET_KEY": "x" * 50,
+        },
+        stderr=subprocess.PIPE,
+    )
+    give_up_at = time.monotonic() + 20
+    while Post.objects.pending().exists() and time.monotonic() < give_up_at:
+        time.sleep(0.05)
+
+    process.send_signal(number)
+    _, complaints = process.communicate(timeout=10)
+
+    assert (process.returncode, complaints) == (0, b"")
+    assert receipts() == {post.id for post in pending}
+    assert SetBasedEntry.objects.count() == 30
+
+
+@pytest.mark.parametrize("wrong", ["--batch=0", "--idle-ms=-1", "--linger-ms=-1"])
+def test_the_command_refuses_what_makes_no_sense(wrong):
+    with pytest.raises(CommandError, match="must be at least"):
+        call_command("drain", wrong)
