@@ -3,7 +3,7 @@ import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
 
-from config.tables import CreateClusteredModel
+from accounts.tables import CreateClusteredModel
 
 
 class Migration(migrations.Migration):

@@ -40,6 +40,6 @@ class Command(BaseCommand):
 def write_tokens(path: Path, people: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="") as file:
-        rows = csv.writer(file)
+        rows = csv.writer(file, lineterminator="\n")
         rows.writerow(("person_id", "token"))
         rows.writerows(access_tokens(range(1, people + 1)))

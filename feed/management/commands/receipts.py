@@ -27,7 +27,7 @@ class Command(BaseCommand):
         while time.monotonic() < give_up_at and Post.objects.pending().exists():
             time.sleep(LOOK_AGAIN_S)
         friends = dict(Friendship.objects.values_list("person_id").annotate(Count("friend_id")))
-        rows = csv.writer(self.stdout)
+        rows = csv.writer(self.stdout, lineterminator="\n")
         rows.writerow(("id", "created_at", "delivered_at", "deliveries"))
         posts = Post.objects.order_by("id").values_list(
             "id", "author_id", "created_at", "delivered_at"
