@@ -2,14 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from typing import Any
 
 from django.utils.functional import cached_property
+from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.request import Request
 from rest_framework_simplejwt.authentication import JWTStatelessUserAuthentication
 from rest_framework_simplejwt.exceptions import InvalidToken
 from rest_framework_simplejwt.models import TokenUser
 from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import AccessToken, Token
+
+from accounts.ids import MAX_ID
 
 
 class TokenPerson(TokenUser):
@@ -22,9 +26,23 @@ class TokenPerson(TokenUser):
 
 class TokenAuthentication(JWTStatelessUserAuthentication):
     def get_user(self, validated_token: Token) -> TokenPerson:  # type: ignore[override]
-        if api_settings.USER_ID_CLAIM not in validated_token:
-            raise InvalidToken("The token names no person.")
-        return TokenPerson(validated_token)
+        person = TokenPerson(validated_token)
+        try:
+            if 1 <= person.id <= MAX_ID:
+                return person
+        except (KeyError, TypeError, ValueError):
+            pass
+        raise InvalidToken("The token names no person.")
+
+
+class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
+    """How the schema describes the tokens."""
+
+    target_class = TokenAuthentication
+    name = "token"
+
+    def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
+        return {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
 
 
 def person_id(request: Request) -> int:

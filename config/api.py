@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import IO, Any
 
-from django.core.exceptions import ObjectDoesNotExist
+from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, JsonResponse
 from rest_framework.exceptions import APIException, NotFound, ParseError
@@ -17,12 +17,10 @@ from rest_framework.views import exception_handler
 
 logger = logging.getLogger(__name__)
 
-MAX_REQUEST_BYTES = 64 * 1024
-
 
 class RequestTooLarge(APIException):
     status_code = 413
-    default_detail = f"A request may have at most {MAX_REQUEST_BYTES} bytes."
+    default_detail = "The request is too large."
     default_code = "request_too_large"
 
 
@@ -33,8 +31,8 @@ class Unavailable(APIException):
     wait = 1  # seconds, answered as Retry-After
 
 
-class BoundedJSONParser(JSONParser):
-    """JSON of at most MAX_REQUEST_BYTES, refused by its declared length before it is read."""
+class StrictJSONParser(JSONParser):
+    """JSON in UTF-8, as RFC 8259 has it, whatever charset a client declares."""
 
     def parse(
         self,
@@ -42,11 +40,9 @@ class BoundedJSONParser(JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        request = (parser_context or {})["request"]
-        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_REQUEST_BYTES:
-            raise RequestTooLarge
+        context = {**(parser_context or {}), "encoding": "utf-8"}
         try:
-            return super().parse(stream, media_type, parser_context)
+            return super().parse(stream, media_type, context)
         except RecursionError:
             raise ParseError("JSON parse error - nested too deeply") from None
 
@@ -68,6 +64,8 @@ def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None
     """DRF's EXCEPTION_HANDLER: also answers what the services and the database raise."""
     if isinstance(exc, ObjectDoesNotExist):
         exc = NotFound()
+    if isinstance(exc, RequestDataTooBig):
+        exc = RequestTooLarge()
     if isinstance(exc, OperationalError):
         logger.warning("database unavailable: %s", exc)
         exc = Unavailable()

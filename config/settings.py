@@ -39,6 +39,10 @@ WSGI_APPLICATION = "config.wsgi.application"
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
+TIME_ZONE = "UTC"
+USE_I18N = False
+APPEND_SLASH = False  # a redirected POST comes back as a GET
+DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 
 DATABASES = {
     "default": connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"))
@@ -66,7 +70,7 @@ FEED_TIMELINES = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["config.api.BoundedJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["config.api.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.JSONOnly",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",

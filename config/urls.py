@@ -1,15 +1,17 @@
 from django.urls import include, path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
 
-from feed.health import healthz, readyz
+from feed.health import HealthView, ReadyView
+
+DOCS = SpectacularSwaggerView.as_view(url_name="schema", metadata_class=None)
 
 urlpatterns = [
-    path("healthz", healthz),
-    path("readyz", readyz),
+    path("healthz", HealthView.as_view()),
+    path("readyz", ReadyView.as_view()),
     path("v1/", include("accounts.urls")),
     path("v1/", include("feed.urls")),
-    path("v1/schema/", SpectacularAPIView.as_view(), name="schema"),
-    path("v1/docs/", SpectacularSwaggerView.as_view(url_name="schema"), name="docs"),
+    path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
+    path("v1/docs/", DOCS, name="docs"),
 ]
 handler400 = "config.api.bad_request"
 handler404 = "config.api.not_found"

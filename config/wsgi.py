@@ -1,6 +1,21 @@
+import codecs
 import os
+from collections.abc import Iterable
+from typing import Any
 
 from django.core.wsgi import get_wsgi_application
+from django.utils.http import parse_header_parameters
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_wsgi_application()
+django_application = get_wsgi_application()
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """Serve a request, without a Content-Type that Django fails to decode (and so with 415)."""
+    content_type = environ.get("CONTENT_TYPE", "")
+    try:
+        _, parameters = parse_header_parameters(content_type)
+        codecs.lookup(parameters.get("charset", "utf-8"))
+    except (LookupError, ValueError):
+        environ = {**environ, "CONTENT_TYPE": ""}
+    return django_application(environ, start_response)

@@ -51,7 +51,8 @@ def hydrate(ids: list[int]) -> list[Post]:
 def backlog() -> Backlog:
     age = ExpressionWrapper(Now() - F("oldest"), output_field=DurationField())
     found = Post.objects.pending().aggregate(posts=Count("id"), oldest=Min("created_at"), age=age)
-    return Backlog(found["posts"], found["age"] and found["age"].total_seconds())
+    oldest_age = found["age"]
+    return Backlog(found["posts"], None if oldest_age is None else oldest_age.total_seconds())
 
 
 def _page(posts: list[Post], limit: int) -> Page:

@@ -5,7 +5,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from feed.converters import MAX_ID
+from accounts.ids import MAX_ID
 from feed.models import MAX_BODY_CHARACTERS
 
 
@@ -23,12 +23,17 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
-            unknown = [name for name in data if name not in self.fields]
+            unknown = {_printable(name) for name in data if name not in self.fields}
             if unknown:
                 raise serializers.ValidationError(
                     {name: ["This field can't be set."] for name in unknown}
                 )
         return super().to_internal_value(data)
+
+
+def _printable(name: Any) -> str:
+    """Return a field's name without what can't be encoded, for an answer that quotes it."""
+    return str(name).encode(errors="replace").decode()
 
 
 class NewPostSerializer(StrictSerializer):
@@ -39,6 +44,7 @@ class IdempotencyKeySerializer(serializers.Serializer[Any]):
     key = serializers.RegexField(
         r"\A[\x21-\x7e]{1,255}\Z",
         required=False,
+        trim_whitespace=False,
         error_messages={"invalid": "Use 1 to 255 printable ASCII characters without spaces."},
     )
 

@@ -55,10 +55,10 @@ def delete_post(*, person_id: int, post_id: int) -> None:
 
     Its deliveries stay where they are: reading a feed leaves deleted posts out.
     """
-    post = Post.objects.live().get(id=post_id)
-    if post.author_id != person_id:
+    if Post.objects.live().get(id=post_id).author_id != person_id:
         raise PermissionDenied("Only its author can delete a post.")
-    Post.objects.filter(id=post_id).update(body="", deleted_at=Now())
+    if not Post.objects.live().filter(id=post_id).update(body="", deleted_at=Now()):
+        raise Post.DoesNotExist  # another request was quicker
 
 
 def _promise(post: Post, key: str) -> None:

@@ -1,7 +1,7 @@
 from django.urls import path, register_converter
 
+from accounts.ids import PositiveIdConverter
 from feed import views
-from feed.converters import PositiveIdConverter
 
 register_converter(PositiveIdConverter, "id")
 

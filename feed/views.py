@@ -109,7 +109,7 @@ def _idempotency_key(request: Request) -> str | None:
 
 
 def _page_query(request: Request) -> dict[str, Any]:
-    query: dict[str, Any] = PAGE_QUERY.run_validation(request.query_params)
+    query: dict[str, Any] = PAGE_QUERY.run_validation(request.query_params.dict())
     return query
 
 

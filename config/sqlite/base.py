@@ -10,6 +10,7 @@ programs that know nothing of this one. See docs/decisions/0003-queue-for-sqlite
 
 import fcntl
 import os
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
@@ -37,8 +38,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         connection = super().get_new_connection(conn_params)
         if not self.is_in_memory_db():
-            path = f"{conn_params['database']}-writers"
-            self._queue = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._queue = _open(f"{conn_params['database']}-writers")
         return connection
 
     def create_cursor(self, name: str | None = None) -> Cursor:
@@ -84,3 +84,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def _lock(self, operation: int) -> None:
         if self._queue is not None:
             fcntl.flock(self._queue, operation)
+
+
+def _open(path: str) -> int:
+    try:
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise sqlite3.OperationalError(f"can't open {path}: {error}") from error

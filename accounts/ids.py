@@ -1,7 +1,8 @@
+"""The ids of everything: positive, and as large as a BigAutoField holds."""
+
 from typing import Any
 
 MAX_ID = 2**63 - 1
-"""The largest id that a BigAutoField holds."""
 
 
 class PositiveIdConverter:

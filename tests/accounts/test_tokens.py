@@ -1,0 +1,210 @@
+"""Getting tokens, and the ones that open nothing."""
+
+import base64
+import json
+from datetime import timedelta
+
+import jwt
+import pytest
+from django.utils import timezone
+from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
+
+from accounts.authentication import access_tokens
+from accounts.models import Person
+from feed.models import Post
+from tests.conftest import client_of
+
+PROTECTED = [
+    ("POST", "/v1/posts/"),
+    ("GET", "/v1/posts/1/"),
+    ("DELETE", "/v1/posts/1/"),
+    ("GET", "/v1/feed/"),
+    ("GET", "/v1/people/1/posts/"),
+]
+PUBLIC = ["/healthz", "/readyz", "/v1/schema/", "/v1/docs/"]
+CREDENTIALS = {"username": "ada", "password": "correct horse"}
+
+
+@pytest.fixture
+def ada(db, settings):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    person = Person(username=CREDENTIALS["username"])
+    person.set_password(CREDENTIALS["password"])
+    person.save()
+    return person
+
+
+def post(path, data):
+    return client_of(None).post(path, data, format="json")
+
+
+def read_feed(authorization):
+    return client_of(None).get("/v1/feed/", headers={"Authorization": authorization})
+
+
+def claims(**changes):
+    valid = {"token_type": "access", "jti": "1", "user_id": "1", "exp": timezone.now().timestamp()}
+    valid["exp"] += 1000
+    return {name: value for name, value in (valid | changes).items() if value is not None}
+
+
+def signed(settings, **changes):
+    return jwt.encode(claims(**changes), settings.SECRET_KEY, algorithm="HS256")
+
+
+def unsigned(header, payload=b"{}"):
+    """A token of any header, with a signature that fits nothing."""
+    parts = (base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in (header, payload))
+    return ".".join([*parts, "x"])
+
+
+def assert_unauthorized(response):
+    assert response.status_code == 401
+    assert response["Content-Type"] == "application/json"
+    assert response["WWW-Authenticate"].startswith("Bearer")
+    assert response.json()["detail"]
+
+
+def test_the_right_password_gets_an_access_token_that_works(ada):
+    tokens = post("/v1/token/", CREDENTIALS).json()
+
+    assert set(tokens) == {"access", "refresh"}
+    assert read_feed(f"Bearer {tokens['access']}").status_code == 200
+
+
+def test_a_refresh_token_gets_another_access_token(ada):
+    tokens = post("/v1/token/", CREDENTIALS).json()
+
+    response = post("/v1/token/refresh/", {"refresh": tokens["refresh"]})
+
+    assert response.status_code == 200
+    assert read_feed(f"Bearer {response.json()['access']}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"password": "wrong"}, {"username": "bob"}, {"username": "ADA"}, {"username": "' OR 1=1 --"}],
+    ids=["password", "username", "case", "SQL"],
+)
+def test_wrong_credentials_get_nothing(ada, wrong):
+    assert_unauthorized(post("/v1/token/", CREDENTIALS | wrong))
+
+
+def test_a_person_who_is_not_active_gets_nothing(ada):
+    refresh = post("/v1/token/", CREDENTIALS).json()["refresh"]
+    Person.objects.update(is_active=False)
+
+    assert_unauthorized(post("/v1/token/", CREDENTIALS))
+    assert_unauthorized(post("/v1/token/refresh/", {"refresh": refresh}))
+
+
+@pytest.mark.parametrize("value", [None, [], {}, True, "", "\0", "\ud800"], ids=ascii)
+@pytest.mark.parametrize("name", ["username", "password"])
+def test_credentials_that_are_no_text_are_refused_by_name(ada, name, value):
+    data = json.dumps(CREDENTIALS | {name: value})
+
+    response = client_of(None).post("/v1/token/", data, content_type="application/json")
+
+    assert response.status_code == 400
+    assert list(response.json()) == [name]
+
+
+@pytest.mark.parametrize(("method", "path"), PROTECTED)
+def test_a_token_is_required(friends, method, path):
+    assert_unauthorized(client_of(None).generic(method, path))
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_what_is_public_needs_no_token(db, path):
+    assert client_of(None).get(path).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "authorization",
+    ["", "Bearer", "Bearer a b", "Basic eDp5", "Token x", "é", "Bearer é", "Bearer a.b.c"],
+)
+def test_a_malformed_authorization_is_refused(db, authorization):
+    assert_unauthorized(read_feed(authorization))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"\xff",
+        b"[]",
+        b"[" * 5000,
+        b'{"a":' * 1000,
+        b'{"alg": ' + b"9" * 5000 + b"}",
+        b'{"alg": []}',
+        b'{"alg": "\\ud800"}',
+        b'{"alg": "HS256", "kid": 1}',
+        b'{"alg": "HS256", "crit": [[]]}',
+    ],
+    ids=lambda header: ascii(header[:24]),
+)
+def test_a_forged_token_header_is_refused(db, header):
+    token = unsigned(header)
+
+    assert_unauthorized(read_feed(f"Bearer {token}"))
+    assert_unauthorized(post("/v1/token/refresh/", {"refresh": token}))
+
+
+def test_an_expired_token_is_refused(db):
+    ((_, token),) = access_tokens([1], lifetime=timedelta(seconds=-1))
+
+    assert_unauthorized(read_feed(f"Bearer {token}"))
+
+
+def test_a_token_without_a_signature_is_refused(db):
+    token = jwt.encode(claims(), None, algorithm="none")
+
+    assert_unauthorized(read_feed(f"Bearer {token}"))
+
+
+def test_a_token_signed_with_another_key_is_refused(db):
+    token = jwt.encode(claims(), "another key " * 4, algorithm="HS256")
+
+    assert_unauthorized(read_feed(f"Bearer {token}"))
+
+
+def test_a_token_whose_claims_were_changed_is_refused(db, settings):
+    header, _, signature = signed(settings).split(".")
+    _, payload, _ = signed(settings, user_id="2").split(".")
+
+    assert_unauthorized(read_feed(f"Bearer {header}.{payload}.{signature}"))
+
+
+def test_a_refresh_token_is_no_access_token(ada):
+    assert_unauthorized(read_feed(f"Bearer {RefreshToken.for_user(ada)}"))
+
+
+def test_an_access_token_is_no_refresh_token(ada):
+    assert_unauthorized(post("/v1/token/refresh/", {"refresh": str(AccessToken.for_user(ada))}))
+
+
+@pytest.mark.parametrize("missing", ["exp", "jti", "token_type", "user_id"])
+def test_a_token_that_lacks_a_claim_is_refused(db, settings, missing):
+    assert_unauthorized(read_feed(f"Bearer {signed(settings, **{missing: None})}"))
+
+
+@pytest.mark.parametrize(
+    "user_id", ["99", "0", "-1", str(2**63), "9" * 5000, "abc", "", [1]], ids=lambda v: str(v)[:9]
+)
+@pytest.mark.parametrize("key", [None, "key"], ids=["without a key", "with a key"])
+def test_a_person_who_does_not_exist_posts_nothing(
+    transactional_db, friends, settings, user_id, key
+):
+    headers = {"Authorization": f"Bearer {signed(settings, user_id=user_id)}"}
+    headers |= {"Idempotency-Key": key} if key else {}
+
+    response = client_of(None).post("/v1/posts/", {"body": "x"}, format="json", headers=headers)
+
+    assert_unauthorized(response)
+    assert not Post.objects.exists()
+
+
+def test_a_person_who_has_left_cannot_refresh(ada):
+    refresh = post("/v1/token/", CREDENTIALS).json()["refresh"]
+    ada.delete()
+
+    assert_unauthorized(post("/v1/token/refresh/", {"refresh": refresh}))

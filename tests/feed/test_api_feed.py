@@ -1,0 +1,158 @@
+"""Reading feeds and people's posts page by page."""
+
+from itertools import chain
+
+import pytest
+
+from feed.models import Post
+from tests.conftest import client_of
+
+STORES = ["rowwise", "bulk", "setbased", "pull", "memory"]
+
+
+@pytest.fixture(params=STORES)
+def store(request, settings, transactional_db):
+    """Some stores are written only after a commit, so these tests do commit."""
+    settings.FEED_TIMELINE = request.param
+
+
+def publish(client, count=1):
+    """Write posts and return their ids, newest first."""
+    posts = [
+        client.post("/v1/posts/", {"body": f"number {n}"}, format="json").json()
+        for n in range(count)
+    ]
+    return [post["id"] for post in reversed(posts)]
+
+
+def walk(client, url):
+    """Follow ``next`` from a page to the end and return the post ids of each page."""
+    pages = []
+    while url is not None:
+        response = client.get(url)
+        assert response.status_code == 200
+        page = response.json()
+        pages.append([post["id"] for post in page["posts"]])
+        url = page["next"]
+    return pages
+
+
+def test_a_post_shows_in_its_friends_feeds_and_in_its_authors(store, author):
+    (post_id,) = publish(author)
+
+    assert [walk(client_of(person), "/v1/feed/") for person in (1, 2, 3)] == [[[post_id]]] * 3
+
+
+def test_a_strangers_post_is_not_in_the_feed(store, author):
+    publish(author)
+
+    assert client_of(4).get("/v1/feed/").json() == {"posts": [], "next": None}
+
+
+def test_a_feed_answers_whole_posts(author):
+    created = author.post("/v1/posts/", {"body": "hello"}, format="json").json()
+
+    assert client_of(2).get("/v1/feed/").json() == {"posts": [created], "next": None}
+
+
+def test_a_feed_merges_its_friends_newest_first(store, author):
+    clients = [client_of(2), client_of(3), author]
+    ids = [publish(client)[0] for client in clients * 3]
+
+    assert walk(author, "/v1/feed/?limit=4") == [ids[:-5:-1], ids[4:0:-1], ids[:1]]
+
+
+@pytest.mark.parametrize(("posts", "pages"), [(5, [2, 2, 1]), (4, [2, 2]), (1, [1]), (0, [0])])
+@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+def test_following_next_visits_every_post_once(store, author, path, posts, pages):
+    ids = publish(author, posts)
+
+    visited = walk(author, f"{path}?limit=2")
+
+    assert list(chain(*visited)) == ids
+    assert [len(page) for page in visited] == pages
+
+
+@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+def test_pages_stay_full_where_posts_were_deleted(store, author, path):
+    ids = publish(author, 12)
+    kept = ids[::4] + ids[1:3]
+    for post_id in set(ids) - set(kept):
+        author.delete(f"/v1/posts/{post_id}/")
+
+    visited = walk(author, f"{path}?limit=2")
+
+    assert list(chain(*visited)) == sorted(kept, reverse=True)
+    assert [len(page) for page in visited] == [2, 2, 1]
+
+
+@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+def test_a_deleted_post_never_shows(store, author, path):
+    (post_id,) = publish(author)
+
+    author.delete(f"/v1/posts/{post_id}/")
+
+    assert client_of(2).get(path).json() == {"posts": [], "next": None}
+
+
+@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+def test_posts_written_meanwhile_do_not_shift_the_next_page(author, path):
+    ids = publish(author, 4)
+    first = author.get(f"{path}?limit=2").json()
+
+    publish(author, 3)
+
+    assert walk(author, first["next"]) == [ids[2:]]
+
+
+@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+@pytest.mark.parametrize(
+    ("query", "length"), [("", 20), ("?limit=1", 1), ("?limit=100", 100)], ids=str
+)
+def test_a_page_is_as_long_as_asked_for(author, settings, path, query, length):
+    settings.FEED_TIMELINE = "pull"  # it needs no deliveries
+    Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(101))
+
+    assert len(author.get(f"{path}{query}").json()["posts"]) == length
+
+
+def test_next_keeps_the_other_parameters(author):
+    publish(author, 2)
+
+    following = author.get("/v1/feed/?limit=1&x=%ff&y=[").json()["next"]
+
+    assert "limit=1" in following
+    assert walk(author, following) == [[Post.objects.earliest("id").id]]
+
+
+@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+def test_before_may_be_any_id(store, author, path):
+    older = publish(author, 2)
+    (strangers,) = publish(client_of(4))
+    newer = publish(author, 2)
+
+    assert walk(author, f"{path}?before={strangers}") == [older]
+    assert walk(author, f"{path}?before={2**63 - 1}") == [newer + older]
+    assert walk(author, f"{path}?before=1") == [[]]
+
+
+def test_a_persons_page_holds_only_her_own_posts(author):
+    (own,) = publish(author)
+    publish(client_of(2))
+
+    assert walk(client_of(2), "/v1/people/1/posts/") == [[own]]
+
+
+def test_a_person_without_posts_has_an_empty_page(author):
+    response = author.get("/v1/people/4/posts/")
+
+    assert response.status_code == 200
+    assert response.json() == {"posts": [], "next": None}
+
+
+@pytest.mark.parametrize("person", [0, 99, 2**63 - 1, 2**63, 10**19, "x"])
+def test_an_unknown_person_is_not_found(author, person):
+    response = author.get(f"/v1/people/{person}/posts/")
+
+    assert response.status_code == 404
+    assert response.json() == {"detail": "Not found."}

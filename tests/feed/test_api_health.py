@@ -1,0 +1,111 @@
+"""The probes, and what the API answers while its database can't be reached."""
+
+import pytest
+from django.db import connection
+
+from feed.models import Post
+from tests.conftest import client_of
+
+
+@pytest.fixture
+def anyone():
+    return client_of(None)
+
+
+@pytest.fixture
+def unreachable_database(transactional_db):
+    name = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = "/nowhere/feed.sqlite3"
+    yield
+    connection.close()
+    connection.settings_dict["NAME"] = name
+
+
+def publish(client):
+    return client.post("/v1/posts/", {"body": "hello"}, format="json")
+
+
+def test_the_process_says_that_it_is_up(anyone):
+    response = anyone.get("/healthz")
+
+    assert response.status_code == 200
+    assert response.json() == {"status": "up"}
+
+
+def test_a_ready_service_without_a_backlog_says_so(anyone, author):
+    publish(author)
+
+    response = anyone.get("/readyz")
+
+    assert response.status_code == 200
+    assert response.json() == {
+        "status": "ready",
+        "database": "ok",
+        "backlog": {"posts": 0, "oldest_age_s": None},
+    }
+
+
+def test_posts_that_wait_for_delivery_are_the_backlog(anyone, author, settings):
+    settings.FEED_FANOUT = "null"
+    publish(author)
+    publish(author)
+
+    backlog = anyone.get("/readyz").json()["backlog"]
+
+    assert backlog["posts"] == 2
+    assert 0 <= backlog["oldest_age_s"] < 10
+
+
+def test_the_backlogs_age_is_that_of_its_oldest_post(anyone, author, settings):
+    settings.FEED_FANOUT = "null"
+    oldest = Post.objects.create(author_id=1, body="x", created_at="2026-01-01T00:00:00Z")
+    publish(author)
+
+    one = anyone.get("/readyz").json()["backlog"]["oldest_age_s"]
+    oldest.delete()
+    other = anyone.get("/readyz").json()["backlog"]["oldest_age_s"]
+
+    assert one > 1000 > other
+
+
+def test_the_backlogs_age_is_a_number_from_the_first_millisecond_on(anyone, friends):
+    """The database's clock counts milliseconds, so some of these ages are exactly 0."""
+    for _ in range(50):
+        Post.objects.all().delete()
+        Post.objects.create(author_id=1, body="x")
+
+        assert isinstance(anyone.get("/readyz").json()["backlog"]["oldest_age_s"], float)
+
+
+def test_the_process_is_up_without_its_database(anyone, unreachable_database):
+    assert anyone.get("/healthz").status_code == 200
+
+
+def test_the_service_is_not_ready_without_its_database(anyone, unreachable_database):
+    response = anyone.get("/readyz")
+
+    assert response.status_code == 503
+    assert response.json() == {"status": "unready", "database": "unavailable"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "data"),
+    [
+        ("post", "/v1/posts/", {"body": "hello"}),
+        ("get", "/v1/posts/1/", None),
+        ("delete", "/v1/posts/1/", None),
+        ("get", "/v1/feed/", None),
+        ("get", "/v1/people/1/posts/", None),
+        ("post", "/v1/token/", {"username": "person1", "password": "x"}),
+    ],
+)
+def test_requests_are_told_to_come_back_while_the_database_is_away(
+    unreachable_database, method, path, data
+):
+    response = getattr(client_of(1), method)(path, data, format="json")
+
+    assert response.status_code == 503
+    assert response["Retry-After"] == "1"
+    assert response["Content-Type"] == "application/json"
+    assert response.json()["detail"]

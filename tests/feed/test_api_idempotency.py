@@ -1,0 +1,155 @@
+"""The Idempotency-Key header: however often a request is repeated, it makes one post."""
+
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from django.db import connections
+
+from feed.models import IdempotencyKey, Post
+from tests.conftest import client_of
+
+
+def publish(client, key, body="hello"):
+    headers = {} if key is None else {"Idempotency-Key": key}
+    return client.post("/v1/posts/", {"body": body}, format="json", headers=headers)
+
+
+def assert_refused(response, status):
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+    assert response.json()
+
+
+def test_the_first_request_with_a_key_is_no_replay(author):
+    response = publish(author, "key")
+
+    assert response.status_code == 201
+    assert "Idempotent-Replayed" not in response
+
+
+def test_a_repeated_request_answers_the_first_post_again(author):
+    first = publish(author, "key")
+
+    again = publish(author, "key")
+
+    assert again.status_code == 201
+    assert again["Idempotent-Replayed"] == "true"
+    assert again.json() == first.json()
+    assert Post.objects.count() == 1
+
+
+def test_a_repeated_request_delivers_nothing_again(author):
+    publish(author, "key")
+    publish(author, "key")
+
+    assert len(client_of(2).get("/v1/feed/").json()["posts"]) == 1
+
+
+def test_without_a_key_every_request_makes_a_post(author):
+    ids = {publish(author, None).json()["id"] for _ in range(3)}
+
+    assert len(ids) == Post.objects.count() == 3
+
+
+def test_a_key_used_for_another_body_is_refused(author):
+    publish(author, "key", "hello")
+
+    assert_refused(publish(author, "key", "goodbye"), 422)
+    assert list(Post.objects.values_list("body", flat=True)) == ["hello"]
+
+
+def test_a_key_refused_for_another_body_still_answers_its_own(author):
+    first = publish(author, "key", "hello")
+    publish(author, "key", "goodbye")
+
+    assert publish(author, "key", "hello").json() == first.json()
+
+
+def test_a_request_that_was_refused_does_not_use_up_its_key(author):
+    assert_refused(publish(author, "key", ""), 400)
+
+    response = publish(author, "key")
+
+    assert response.status_code == 201
+    assert "Idempotent-Replayed" not in response
+
+
+def test_another_persons_identical_key_is_independent(author):
+    publish(author, "key", "hello")
+
+    response = publish(client_of(2), "key", "goodbye")
+
+    assert response.status_code == 201
+    assert (response.json()["author"], response.json()["body"]) == (2, "goodbye")
+    assert "Idempotent-Replayed" not in response
+
+
+@pytest.mark.parametrize("other", ["KEY", "Key", "key.", "key0"])
+def test_similar_keys_are_different_keys(author, other):
+    first = publish(author, "key").json()
+
+    assert publish(author, other).json()["id"] != first["id"]
+
+
+@pytest.mark.parametrize("key", ["k", "!", "~" * 255, "%00'\";--", "a,b", '"quoted"'])
+def test_any_printable_ascii_is_a_key(author, key):
+    first = publish(author, key)
+
+    assert first.status_code == 201
+    assert publish(author, key).json() == first.json()
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        pytest.param("", id="empty"),
+        pytest.param(" ", id="a space"),
+        pytest.param("a b", id="a space within"),
+        pytest.param("a\tb", id="a tab within"),
+        pytest.param("k" * 256, id="256 characters"),
+        pytest.param("k" * 8000, id="8000 characters"),
+        pytest.param("é", id="Latin-1"),
+        pytest.param("\xa0key", id="no-break space before"),
+        pytest.param("key\x85", id="next line after"),
+        pytest.param("key\x1f", id="control character after"),
+        pytest.param("key\x7f", id="delete after"),
+        pytest.param("鍵".encode().decode("latin-1"), id="UTF-8"),
+    ],
+)
+def test_a_malformed_key_is_refused(author, key):
+    assert_refused(publish(author, key), 400)
+    assert not Post.objects.exists()
+    assert not IdempotencyKey.objects.exists()
+
+
+def test_a_key_whose_post_was_deleted_is_not_found(author):
+    post_id = publish(author, "key").json()["id"]
+    author.delete(f"/v1/posts/{post_id}/")
+
+    assert_refused(publish(author, "key"), 404)
+    assert not Post.objects.live().exists()
+
+
+@pytest.mark.parametrize("timeline", ["setbased", "memory"])
+@pytest.mark.django_db(transaction=True)
+def test_parallel_requests_with_one_key_make_one_post(author, settings, timeline):
+    settings.FEED_TIMELINE = timeline
+    start = Barrier(50)
+
+    def request(_):
+        client = client_of(1)
+        try:
+            start.wait(timeout=30)
+            response = publish(client, "key")
+            return response.status_code, response.json()["id"], "Idempotent-Replayed" in response
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(50) as threads:
+        answers = list(threads.map(request, range(50)))
+
+    post = Post.objects.get()
+    assert {answer[:2] for answer in answers} == {(201, post.id)}
+    assert sorted(replayed for _, _, replayed in answers) == [False] + [True] * 49
+    assert len(client_of(2).get("/v1/feed/").json()["posts"]) == 1

@@ -1,0 +1,121 @@
+"""Addresses, methods, queries and hosts that the API does not know."""
+
+import pytest
+
+from feed.models import Post
+
+PAGES = pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+
+
+def assert_refused(response, status):
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+    assert response.json()
+
+
+@PAGES
+@pytest.mark.parametrize("value", ["-1", "0", "101", "abc", "1e9", "1.5", "%00", "9" * 30, ""])
+def test_a_limit_that_is_no_number_from_1_to_100_is_refused(author, path, value):
+    response = author.get(f"{path}?limit={value}")
+
+    assert_refused(response, 400)
+    assert list(response.json()) == ["limit"]
+
+
+@PAGES
+@pytest.mark.parametrize(
+    "value",
+    ["-1", "0", "abc", "1e9", "%00", str(2**63), "9" * 5000, "null", ""],
+    ids=lambda v: v[:9],
+)
+def test_a_before_that_can_be_no_id_is_refused(author, path, value):
+    response = author.get(f"{path}?before={value}")
+
+    assert_refused(response, 400)
+    assert list(response.json()) == ["before"]
+
+
+def test_the_last_of_several_values_counts(author):
+    assert_refused(author.get("/v1/feed/?limit=5&limit=abc"), 400)
+
+
+def test_a_query_of_too_many_parameters_is_refused(author):
+    assert_refused(author.get("/v1/feed/?" + "&".join(f"a{n}=1" for n in range(1001))), 400)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/",
+        "/v1/",
+        "/v2/feed/",
+        "/v1/nothing/",
+        "/v1/feed/1/",
+        "/v1/posts/-1/",
+        "/v1/posts/1.0/",
+        "/v1/posts/%D9%A1/",
+        "/v1/posts/1/%0a",
+        "/v1/%ff/%00/",
+        "/admin/",
+        "/static/",
+        "/static/nothing.js",
+        "/static/../config/settings.py",
+        "/static/%2e%2e/config/settings.py",
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_an_unknown_route_is_not_found(author, method, path):
+    response = author.generic(method, path)
+
+    assert response.status_code in ({404, 405} if path.startswith("/static/") else {404})
+    assert response["Content-Type"] == "application/json"
+
+
+def test_a_post_without_the_trailing_slash_is_not_redirected(author):
+    """A client that follows a redirect repeats it as a GET, and the text is lost."""
+    response = author.post("/v1/posts", {"body": "hello"}, format="json")
+
+    assert_refused(response, 404)
+
+
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/v1/posts/", {"POST"}),
+        ("/v1/posts/1/", {"GET", "HEAD", "DELETE"}),
+        ("/v1/feed/", {"GET", "HEAD"}),
+        ("/v1/people/1/posts/", {"GET", "HEAD"}),
+        ("/v1/token/", {"POST"}),
+        ("/v1/token/refresh/", {"POST"}),
+        ("/healthz", {"GET", "HEAD"}),
+        ("/readyz", {"GET", "HEAD"}),
+    ],
+)
+def test_a_method_that_a_route_does_not_have_is_refused(author, path, allowed):
+    for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} - allowed:
+        response = author.generic(method, path)
+
+        assert (method, response.status_code) == (method, 405)
+        assert response["Content-Type"] == "application/json"
+        assert response.json()
+    assert not Post.objects.exists()
+
+
+@pytest.mark.parametrize("path", ["/v1/posts/", "/v1/posts/1/", "/v1/feed/", "/v1/docs/"])
+def test_asking_for_the_options_is_no_server_error(author, path):
+    assert author.options(path).status_code < 500
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/v1/feed/", "/v1/docs/", "/nothing"])
+@pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "a b][", "x" * 999])
+def test_a_host_that_is_not_ours_is_refused(author, path, host):
+    assert_refused(author.get(path, HTTP_HOST=host), 400)
+
+
+def test_a_forwarded_host_does_not_reach_the_answer(author):
+    for body in ("one", "two"):
+        author.post("/v1/posts/", {"body": body}, format="json")
+
+    response = author.get("/v1/feed/?limit=1", HTTP_X_FORWARDED_HOST="evil.example")
+
+    assert response.json()["next"].startswith("http://testserver/v1/feed/?")
