@@ -19,7 +19,7 @@ COLUMNS = (
 )
 IN_TERMINAL = ("variant", "posts/s", "success", "mean ms", "lag p99 ms", "drain s", "audit")
 """What a narrow window has room for; report.md has all columns."""
-TABLE_WIDTH = 100
+TABLE_WIDTH = 110
 LIMITATIONS = (
     "Everything ran on one machine: clients, app servers, workers and database share its cores.",
     "Figures are of the measured window alone, after a warm-up; a request that is still waiting "
