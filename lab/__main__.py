@@ -22,7 +22,8 @@ INTERRUPTED = 130
 def main(argv: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # clean up as for Ctrl-C
+    for number in (signal.SIGINT, signal.SIGTERM):  # clean up, also where a shell ignores Ctrl-C
+        signal.signal(number, signal.default_int_handler)
     try:
         return int(options.command(options))
     except (UnknownVariant, ValueError, FileNotFoundError) as error:
