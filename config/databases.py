@@ -27,4 +27,6 @@ def _sqlite_options() -> dict[str, Any]:
 
 
 def _mysql_options() -> dict[str, Any]:
-    return {"charset": "utf8mb4", "isolation_level": "read committed"}
+    # Without time-outs a stalled server would hold every thread for ever.
+    timeouts = {"connect_timeout": 5, "read_timeout": 20, "write_timeout": 20}
+    return {"charset": "utf8mb4", "isolation_level": "read committed", **timeouts}

@@ -6,11 +6,13 @@ from typing import Any
 import django
 from django.core.management import call_command
 
+from config import settings
+
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"
 worker_class = "gthread"
-workers = 2
-threads = 4
+workers = settings.WEB_WORKERS
+threads = settings.WEB_THREADS
 worker_connections = 2000
 backlog = 2048
 keepalive = 75  # seconds: longer than clients pause, so that they keep their connection

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import environ
 
+from config.broker import TASK_TIME_LIMIT_S, transport_options
 from config.databases import connect
 from config.secret import load_or_create_secret_key
 
@@ -36,6 +37,9 @@ MIDDLEWARE = [
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
+WEB_WORKERS = env.int("WEB_WORKERS", default=2)
+WEB_THREADS = env.int("WEB_THREADS", default=4)
+"""Of each worker; each thread keeps a database connection."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
@@ -56,6 +60,8 @@ FEED_FANOUTS = {
     "inline": {"BACKEND": "feed.fanout.inline.Inline"},
     "outbox": {"BACKEND": "feed.fanout.outbox.Outbox"},
     "null": {"BACKEND": "feed.fanout.null.Null"},
+    "task": {"BACKEND": "workers.strategies.Task"},
+    "outbox_celery": {"BACKEND": "workers.strategies.RungOutbox"},
 }
 # … and where they are kept.
 FEED_TIMELINE = env.str("FEED_TIMELINE", default="setbased")
@@ -66,6 +72,19 @@ FEED_TIMELINES = {
     "pull": {"BACKEND": "feed.timelines.pull.Pull"},
     "memory": {"BACKEND": "feed.timelines.memory.Memory"},
 }
+
+CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
+CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL)
+CELERY_TASK_DEFAULT_QUEUE_TYPE = "quorum" if CELERY_BROKER_URL.startswith("amqp") else None
+CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
+CELERY_TASK_ACKS_LATE = True
+CELERY_TASK_REJECT_ON_WORKER_LOST = True
+CELERY_TASK_IGNORE_RESULT = True
+CELERY_TASK_TIME_LIMIT = TASK_TIME_LIMIT_S
+CELERY_WORKER_PREFETCH_MULTIPLIER = 1
+CELERY_WORKER_HIJACK_ROOT_LOGGER = False
+CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_BEAT_SCHEDULE = {"drain": {"task": "workers.tasks.drain", "schedule": 5.0}}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.TokenAuthentication"],

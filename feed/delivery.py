@@ -1,10 +1,12 @@
 """Delivering posts: the one place where timelines are written and receipts are set."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from django.db import transaction
 from django.db.models.functions import Now
 
+from feed.fanout import get_fanout
 from feed.models import Post
 from feed.timelines import get_timeline
 
@@ -20,18 +22,29 @@ def deliver(posts: Sequence[Post]) -> None:
         Post.objects.pending().filter(id__in=[post.id for post in posts]).update(delivered_at=Now())
 
 
+def deliver_one(post_id: int) -> None:
+    """Claim one post and deliver it; nothing is done if it has its receipt or is gone."""
+    with transaction.atomic():
+        posts = Post.objects.pending().select_for_update().filter(id=post_id)
+        deliver(list(posts))
+
+
 def deliver_pending(limit: int) -> int:
     """Claim up to ``limit`` posts of the backlog, oldest id first, and deliver them as one batch.
+
+    Posts that the strategy may still be delivering itself are left alone (``Fanout.grace_s``).
 
     Returns how many were delivered; 0 means that there was nothing to claim. The claim is the
     rows' locks (on SQLite the database's), held until the receipts commit: a process that dies
     releases its posts by dying, and no two processes claim the same post.
     """
-    if not Post.objects.pending().exists():
+    backlog = Post.objects.pending()
+    if get_fanout().grace_s:
+        backlog = backlog.filter(created_at__lt=Now() - timedelta(seconds=get_fanout().grace_s))
+    if not backlog.exists():
         return 0  # don't take SQLite's write lock only to find nothing
     with transaction.atomic():
-        backlog = Post.objects.pending().select_for_update(skip_locked=True).order_by("id")
-        posts = list(backlog[:limit])
+        posts = list(backlog.select_for_update(skip_locked=True).order_by("id")[:limit])
         if posts:
             deliver(posts)
     return len(posts)

@@ -2,7 +2,6 @@
 
 import os
 import platform
-import sqlite3
 import subprocess
 from importlib.metadata import version
 from typing import Any
@@ -11,7 +10,7 @@ import psutil
 
 from lab.variants import Variant
 
-PACKAGES = ("Django", "djangorestframework", "gunicorn", "locust", "numpy")
+PACKAGES = ("Django", "djangorestframework", "gunicorn", "locust", "numpy", "mysqlclient", "redis")
 
 
 def describe(variant: Variant) -> dict[str, Any]:
@@ -19,10 +18,10 @@ def describe(variant: Variant) -> dict[str, Any]:
         "commit": _commit(),
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
-        "servers": {"sqlite": sqlite3.sqlite_version},
+        "servers": {},
         "cpus": os.cpu_count(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "durability_given_away": [variant.database.durability],
+        "durability_given_away": variant.durability_given_away,
     }
 
 

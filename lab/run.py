@@ -50,6 +50,7 @@ def _measure(result: Result, variant: Variant, load: Load, seed: Seed, out: Path
             service.prepare(seed)
         with stage("start"):
             service.start()
+        result.environment["servers"] = service.versions()
         with Sampler(processes.cpu_s) as sampler:
             _generate(load, service, processes, out)
         with stage("drain"):

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import sqlite3
 import sys
 import urllib.request
 from collections import Counter
@@ -12,11 +13,18 @@ from typing import Any, NamedTuple
 from urllib.error import URLError
 
 from lab.processes import Processes, free_port
+from lab.servers import MySQL, Redis, Server
 from lab.variants import Variant
 
 CORES = os.cpu_count() or 1
 SECRET_KEY = "a key for private servers on this machine, for one run only"  # noqa: S105
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected")
+
+
+CELERY = [
+    *(sys.executable, "-m", "celery", "--app=workers", "worker", "--loglevel=WARNING"),
+    *(f"--concurrency={CORES}", "--without-gossip", "--without-mingle", "--without-heartbeat"),
+]
 
 
 class Seed(NamedTuple):
@@ -47,25 +55,35 @@ class Service:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.tokens = folder / "tokens.csv"
+        self.servers = _servers(variant, processes, folder)
 
     def prepare(self, seed: Seed) -> None:
-        """Make the databases and seed them alike."""
+        """Start the servers, make the databases and seed them alike."""
+        for server in self.servers:
+            server.start()
         arguments = [f"--{name}={value}" for name, value in seed._asdict().items()]
         for env in self.environments:
             self._manage("migrate", env, "--verbosity=0")
             self._manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
 
+    def versions(self) -> dict[str, str]:
+        """Return what the started servers say they are."""
+        started = {server.role: server.version() for server in self.servers}
+        return {"database": f"SQLite {sqlite3.sqlite_version}"} | started
+
     def start(self) -> None:
         """Start app servers and drainers, and wait until they are ready."""
-        self.start_drainers()
+        self.start_workers()
         for env in self.environments:
             self.processes.start("web", self._gunicorn(), env)
         self.processes.wait_until("web", self._is_ready)
 
-    def start_drainers(self) -> None:
-        if self.variant.drains:
-            for env in self.environments:
+    def start_workers(self) -> None:
+        for env in self.environments:
+            if self.variant.drains:
                 self.processes.start("workers", _python("manage.py", "drain"), env)
+            if self.variant.uses_celery:
+                self.processes.start("workers", CELERY, env)
 
     def stop_web(self) -> None:
         """Stop taking requests; those in flight are finished."""
@@ -94,21 +112,25 @@ class Service:
     @property
     def environments(self) -> list[dict[str, str]]:
         """Return an environment for each database; app servers share one or have their own."""
-        return [
-            self.variant.environment
-            | {
-                "SECRET_KEY": SECRET_KEY,
-                "DATABASE_URL": f"sqlite:///{self.folder}/feed-{number}.sqlite3",
-            }
-            for number in range(self.variant.database.files)
+        database = self.variant.database
+        shared = self.variant.environment | {
+            "SECRET_KEY": SECRET_KEY,
+            "WEB_WORKERS": str(max(1, CORES // database.app_servers)),
+            "WEB_THREADS": str(database.threads),
+        }
+        for server in self.servers:
+            shared |= server.environment
+        files = [
+            {"DATABASE_URL": f"sqlite:///{self.folder}/feed-{number}.sqlite3"}
+            for number in range(database.files)
         ]
+        return [file | shared for file in files]
 
     def _gunicorn(self) -> list[str]:
-        workers = max(1, CORES // self.variant.database.app_servers)
         # Several app servers share the port: the kernel spreads the connections over them.
         return _python(
             "-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port",
-            f"--bind=127.0.0.1:{self.port}", f"--workers={workers}",
+            f"--bind=127.0.0.1:{self.port}",
         )  # fmt: skip
 
     def _manage(
@@ -123,6 +145,16 @@ class Service:
                 return bool(answer.status == 200)
         except (URLError, OSError):
             return False
+
+
+def _servers(variant: Variant, processes: Processes, folder: Path) -> list[Server]:
+    servers: list[Server] = []
+    if variant.database.profile:
+        profile = Path("compose/mysql") / variant.database.profile
+        servers.append(MySQL(processes, folder / "mysql", profile))
+    if variant.uses_redis:
+        servers.append(Redis(processes, folder / "redis"))
+    return servers
 
 
 def _python(*arguments: str) -> list[str]:

@@ -2,8 +2,11 @@
 
 from dataclasses import dataclass
 
-STRATEGIES = ("inline", "outbox", "null")
-STORES = ("rowwise", "bulk", "setbased", "pull")
+CELERY_STRATEGIES = ("task", "outbox_celery")
+STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
+SQL_STORES = ("rowwise", "bulk", "setbased", "pull")
+REDIS_STORES = ("roundtrip", "pipeline", "script", "ring")
+STORES = SQL_STORES + REDIS_STORES
 
 
 class UnknownVariant(ValueError):
@@ -16,14 +19,27 @@ class Database:
 
     app_servers: int = 1
     files: int = 1
-    durability: str = ""
+    """Databases; more than one means that the app servers don't share."""
+    threads: int = 4
+    """Of each app worker, each with a connection of its own."""
+    profile: str | None = None
+    """The file in compose/mysql that a MySQL server runs with; None for SQLite."""
+    durability: str | None = None
     """What its settings give away."""
 
 
 SQLITE_DURABILITY = "SQLite synchronous=NORMAL: a power cut can take the last commits"
+TUNED_DURABILITY = (
+    "innodb_flush_log_at_trx_commit=2: a power cut or a crash of the system can take the commits "
+    "of the last second"
+)
+REDIS_DURABILITY = "Redis keeps nothing on disk: a restart of it empties the timelines"
 DATABASES = {
     "sqlite": Database(durability=SQLITE_DURABILITY),
     "sqlite_per_server": Database(app_servers=2, files=2, durability=SQLITE_DURABILITY),
+    # As published: more clients than the server lets in.
+    "mysql_default": Database(profile="default.cnf", threads=100),
+    "mysql_tuned": Database(profile="tuned.cnf", durability=TUNED_DURABILITY),
 }
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
@@ -56,9 +72,22 @@ class Variant:
         return {"FEED_FANOUT": self.strategy, "FEED_TIMELINE": self.store}
 
     @property
+    def uses_redis(self) -> bool:
+        return self.store in REDIS_STORES or self.uses_celery
+
+    @property
+    def uses_celery(self) -> bool:
+        return self.strategy in CELERY_STRATEGIES
+
+    @property
+    def durability_given_away(self) -> list[str]:
+        given = [self.database.durability, REDIS_DURABILITY if self.uses_redis else None]
+        return [item for item in given if item]
+
+    @property
     def drains(self) -> bool:
-        """Drainers deliver the posts."""
-        return self.strategy == "outbox"
+        """Drainers deliver the posts, or finish what a lost message left behind."""
+        return self.strategy == "outbox" or self.uses_celery
 
     @property
     def delivers(self) -> bool:

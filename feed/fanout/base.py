@@ -10,6 +10,9 @@ class Fanout(ABC):
     elsewhere: ClassVar[bool] = False
     """Another process makes the deliveries, so the timelines must be visible to all processes."""
 
+    grace_s: ClassVar[float] = 0.0
+    """Seconds after which a post without a receipt is nobody's, and left to the drainer."""
+
     def __init__(self, alias: str) -> None:
         self.alias = alias
 

@@ -30,7 +30,7 @@ def test_a_drainer_that_is_killed_loses_nothing(running):
     time.sleep(1)
     backlog = running.query(PENDING)
     running.processes.stop("workers")
-    running.service.start_drainers()
+    running.service.start_workers()
     started_at = time.monotonic()
     time.sleep(1)
     audit = running.audit()
@@ -71,7 +71,7 @@ def test_the_audit_goes_red_when_receipts_come_before_the_deliveries(running):
 
     kill_when(lambda: running.workers_of("workers"), lambda _: running.query(UNPAID) > 0)
     running.processes.stop("workers")
-    running.service.start_drainers()
+    running.service.start_workers()
     time.sleep(1)
     audit = running.audit()
 

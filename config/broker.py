@@ -1,0 +1,20 @@
+"""How Celery talks to its broker, Redis or RabbitMQ by BROKER_URL alone."""
+
+from typing import Any
+
+TASK_TIME_LIMIT_S = 30
+
+REDIS = {
+    # A message that nobody acknowledged comes back after this; a task must be over by then.
+    "visibility_timeout": 2 * TASK_TIME_LIMIT_S,
+    "unacked_restore_interval": 1,
+    "unacked_restore_throttle": 1,
+    # kombu sets no time-outs of its own: a frozen broker would hold up a request for ever.
+    "socket_timeout": 2,
+    "socket_connect_timeout": 2,
+}
+RABBITMQ = {"confirm_publish": True, "connect_timeout": 2, "read_timeout": 2, "write_timeout": 2}
+
+
+def transport_options(broker_url: str) -> dict[str, Any]:
+    return RABBITMQ if broker_url.startswith(("amqp", "pyamqp")) else REDIS
