@@ -3,19 +3,27 @@ PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 
-.PHONY: setup demo test lint serve
+.PHONY: setup servers demo test lint serve
 setup: .venv/ready
 
 .venv/ready: requirements.txt requirements-dev.txt bootstrap.sh
 	sh bootstrap.sh
 	touch $@
 
+ifdef FULL
+VARIANTS := $(VARIANTS),mysql_tuned-inline-setbased,mysql_tuned-outbox-setbased
+demo: servers
+endif
 demo: setup ## the main job: three variants at 500 users, compared with the published figures
 	rm -rf results/demo
 	$(PYTHON) -m lab run fanout --variants $(VARIANTS) --run-time $(DEMO_RUN_TIME) --out results/demo
 
-test: setup
+servers: ## MariaDB and Redis, from the distribution's packages
+	sh bootstrap.sh servers
+
+test: setup servers
 	$(PYTHON) -m pytest
+	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest tests/accounts tests/feed tests/workers
 
 lint: setup
 	$(PYTHON) -m ruff check .

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Make .venv/ with everything in requirements-dev.txt. What the system lacks for that is installed
-# where that may be done (root, or sudo that asks for no password), and else named.
+# Make .venv/ with everything in requirements-dev.txt; with the argument "servers", install the
+# database servers that the tests and the laboratory start for themselves. What the system lacks is
+# installed where that may be done (root, or sudo that asks for no password), and else named.
 set -eu
 cd "$(dirname "$0")"
 
@@ -18,16 +19,27 @@ as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-if ! complete; then
+install() {
     if command -v apt-get >/dev/null && as_root true 2>/dev/null; then
         as_root apt-get update -qq
-        # shellcheck disable=SC2086
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $PACKAGES
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
     else
-        echo "Install what the build of mysqlclient needs, then try again: apt-get install $PACKAGES" >&2
+        echo "Install what is missing, then try again: apt-get install $*" >&2
         exit 1
     fi
+}
+
+if [ "${1:-}" = servers ]; then
+    PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
+    set --
+    command -v mariadbd >/dev/null || command -v mysqld >/dev/null || set -- "$@" mariadb-server
+    command -v redis-server >/dev/null || command -v valkey-server >/dev/null || set -- "$@" redis-server
+    [ $# -eq 0 ] || install "$@"
+    exit 0
 fi
+
+# shellcheck disable=SC2086
+complete || install $PACKAGES
 
 [ -x .venv/bin/pip ] || python3 -m venv --clear .venv
 .venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt

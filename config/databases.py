@@ -18,7 +18,8 @@ def connect(database: dict[str, Any]) -> dict[str, Any]:
     persistent = {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
     if database["ENGINE"] == "django.db.backends.sqlite3":
         return database | persistent | {"ENGINE": "config.sqlite", "OPTIONS": _sqlite_options()}
-    return database | persistent | {"OPTIONS": _mysql_options()}
+    test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
+    return database | persistent | {"OPTIONS": _mysql_options(), "TEST": test}
 
 
 def _sqlite_options() -> dict[str, Any]:

@@ -56,14 +56,18 @@ AUTH_USER_MODEL = "accounts.Person"
 
 # When the deliveries of a post are made …
 FEED_FANOUT = env.str("FEED_FANOUT", default="inline")
+GRACE = {"grace_s": env.float("FEED_GRACE_S", default=10.0)}
+"""How long a strategy may take over a post before drainers take it for forgotten."""
 FEED_FANOUTS = {
-    "inline": {"BACKEND": "feed.fanout.inline.Inline"},
+    "inline": {"BACKEND": "feed.fanout.inline.Inline", "OPTIONS": GRACE},
     "outbox": {"BACKEND": "feed.fanout.outbox.Outbox"},
     "null": {"BACKEND": "feed.fanout.null.Null"},
-    "task": {"BACKEND": "workers.strategies.Task"},
+    "task": {"BACKEND": "workers.strategies.Task", "OPTIONS": GRACE},
+    "chunked": {"BACKEND": "workers.strategies.Chunked", "OPTIONS": GRACE},
     "outbox_celery": {"BACKEND": "workers.strategies.RungOutbox"},
 }
 # … and where they are kept.
+REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 FEED_TIMELINE = env.str("FEED_TIMELINE", default="setbased")
 FEED_TIMELINES = {
     "rowwise": {"BACKEND": "feed.timelines.rowwise.Rowwise"},
@@ -71,6 +75,10 @@ FEED_TIMELINES = {
     "setbased": {"BACKEND": "feed.timelines.setbased.SetBased"},
     "pull": {"BACKEND": "feed.timelines.pull.Pull"},
     "memory": {"BACKEND": "feed.timelines.memory.Memory"},
+    "roundtrip": {"BACKEND": "feed.timelines.roundtrip.RoundTrip", "OPTIONS": {"url": REDIS_URL}},
+    "pipeline": {"BACKEND": "feed.timelines.pipeline.Pipeline", "OPTIONS": {"url": REDIS_URL}},
+    "script": {"BACKEND": "feed.timelines.script.Script", "OPTIONS": {"url": REDIS_URL}},
+    "ring": {"BACKEND": "feed.timelines.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
 }
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
@@ -84,7 +92,7 @@ CELERY_TASK_TIME_LIMIT = TASK_TIME_LIMIT_S
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_BEAT_SCHEDULE = {"drain": {"task": "workers.tasks.drain", "schedule": 5.0}}
+CELERY_BEAT_SCHEDULE = {"sweep": {"task": "workers.tasks.sweep", "schedule": 5.0}}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.TokenAuthentication"],

@@ -22,3 +22,19 @@ def check_timeline_is_shared(**kwargs: Any) -> list[CheckMessage]:
             id="feed.E001",
         )
     ]
+
+
+@register()
+def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
+    """A strategy that delivers in parts needs a store that takes them."""
+    fanout, timeline = get_fanout(), get_timeline()
+    if not fanout.partial or timeline.partial:
+        return []
+    return [
+        Error(
+            f"The strategy {fanout.alias!r} delivers a post in parts, and the store "
+            f"{timeline.alias!r} takes only whole posts.",
+            hint="Choose another store with FEED_TIMELINE, or FEED_FANOUT=task.",
+            id="feed.E002",
+        )
+    ]

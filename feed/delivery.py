@@ -19,7 +19,12 @@ def deliver(posts: Sequence[Post]) -> None:
     """
     with transaction.atomic():
         get_timeline().deliver(posts)
-        Post.objects.pending().filter(id__in=[post.id for post in posts]).update(delivered_at=Now())
+        set_receipts(posts)
+
+
+def set_receipts(posts: Sequence[Post]) -> None:
+    """Say that all deliveries of these posts are made and confirmed; a receipt never changes."""
+    Post.objects.pending().filter(id__in=[post.id for post in posts]).update(delivered_at=Now())
 
 
 def deliver_one(post_id: int) -> None:

@@ -101,7 +101,7 @@ class MySQL(Server):
 
     def after(self) -> None:
         with self._connect() as connection:
-            connection.cursor().execute("CREATE DATABASE feed CHARACTER SET utf8mb4")
+            connection.cursor().execute("CREATE DATABASE feed")
 
     def version(self) -> str:
         with self._connect() as connection:

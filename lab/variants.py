@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-CELERY_STRATEGIES = ("task", "outbox_celery")
+CELERY_STRATEGIES = ("task", "chunked", "outbox_celery")
 STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
 SQL_STORES = ("rowwise", "bulk", "setbased", "pull")
 REDIS_STORES = ("roundtrip", "pipeline", "script", "ring")

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
 from rest_framework.test import APIClient
 
 from accounts.authentication import access_tokens
@@ -11,9 +12,10 @@ from feed.timelines import get_timeline
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory):
-    """A file, as in production: an in-memory database locks in its own way."""
+    """With SQLite a file, as in production: an in-memory database locks in its own way."""
     path: Path = tmp_path_factory.mktemp("database") / "test.sqlite3"
-    django_settings.DATABASES["default"]["TEST"]["NAME"] = str(path)
+    if django_settings.DATABASES["default"]["ENGINE"] == "config.sqlite":
+        django_settings.DATABASES["default"]["TEST"]["NAME"] = str(path)
 
 
 @pytest.fixture(autouse=True)
@@ -21,6 +23,14 @@ def empty_memory_timelines(settings):
     yield
     if settings.FEED_TIMELINE == "memory":
         get_timeline().clear()
+
+
+def database_url():
+    """The test database, for a process of its own."""
+    database = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{database['NAME']}"
+    return f"mysql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
 
 
 def make_people(count, friends=()):

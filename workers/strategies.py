@@ -5,8 +5,9 @@ from django.db import transaction
 from feed.fanout.base import Fanout
 from feed.fanout.outbox import Outbox
 from feed.models import Post
+from workers.chunks import plan_chunks
 from workers.doorbell import Doorbell
-from workers.tasks import deliver_post
+from workers.tasks import deliver_chunk, deliver_post
 
 
 class Task(Fanout):
@@ -16,17 +17,34 @@ class Task(Fanout):
     """
 
     elsewhere = True
-    grace_s = 10.0
 
     def publish(self, post: Post) -> None:
-        transaction.on_commit(lambda: deliver_post.delay(post.id) and None, robust=True)
+        transaction.on_commit(lambda: self._enqueue(post.id), robust=True)
+
+    def _enqueue(self, post_id: int) -> None:
+        deliver_post.delay(post_id)
+
+
+class Chunked(Fanout):
+    """One Celery task per 100 owners of a post's timelines (what the feed frameworks do)."""
+
+    elsewhere = True
+    partial = True
+
+    def publish(self, post: Post) -> None:
+        chunks = list(plan_chunks(post))
+        transaction.on_commit(lambda: self._enqueue(post.id, chunks), robust=True)
+
+    def _enqueue(self, post_id: int, chunks: list[tuple[int, list[int]]]) -> None:
+        for number, owner_ids in chunks:
+            deliver_chunk.delay(post_id, number, owner_ids)
 
 
 class RungOutbox(Outbox):
     """The outbox, with Celery workers as its drainers and the broker as their doorbell."""
 
-    def __init__(self, alias: str) -> None:
-        super().__init__(alias)
+    def __init__(self, alias: str, *, grace_s: float = 0.0) -> None:
+        super().__init__(alias, grace_s=grace_s)
         self.doorbell = Doorbell()
 
     def publish(self, post: Post) -> None:

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from feed.delivery import deliver_one, deliver_pending
+from workers import chunks
 
 BATCH = 100
 
@@ -14,7 +15,20 @@ def deliver_post(post_id: int) -> None:
 
 
 @shared_task
+def deliver_chunk(post_id: int, number: int, owner_ids: list[int]) -> None:
+    """Deliver one post to some of its owners."""
+    chunks.deliver_chunk(post_id, number, owner_ids)
+
+
+@shared_task
 def drain() -> None:
-    """Deliver the backlog: rung as a doorbell when there is work, and by the clock to be sure."""
+    """Deliver the backlog: rung as a doorbell when there is work."""
     while deliver_pending(BATCH):
         pass
+
+
+@shared_task
+def sweep() -> None:
+    """By the clock: deliver what a lost message or a dead worker left behind."""
+    drain()
+    chunks.forget_finished_chunks()

@@ -10,11 +10,15 @@ class Fanout(ABC):
     elsewhere: ClassVar[bool] = False
     """Another process makes the deliveries, so the timelines must be visible to all processes."""
 
-    grace_s: ClassVar[float] = 0.0
+    partial: ClassVar[bool] = False
+    """A post is delivered to some of its owners at a time (``Timeline.deliver_to``)."""
+
+    grace_s: float
     """Seconds after which a post without a receipt is nobody's, and left to the drainer."""
 
-    def __init__(self, alias: str) -> None:
+    def __init__(self, alias: str, *, grace_s: float = 0.0) -> None:
         self.alias = alias
+        self.grace_s = grace_s
 
     @abstractmethod
     def publish(self, post: Post) -> None:

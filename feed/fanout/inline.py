@@ -9,8 +9,6 @@ from feed.timelines import get_timeline
 class Inline(Fanout):
     """Deliver in the request: with the post's own transaction, or else right after its commit."""
 
-    grace_s = 10.0
-
     def publish(self, post: Post) -> None:
         if get_timeline().transactional:
             deliver([post])

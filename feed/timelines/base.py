@@ -18,6 +18,9 @@ class Timeline(ABC):
     shared: ClassVar[bool] = True
     """Other processes see the deliveries."""
 
+    partial: ClassVar[bool] = False
+    """Takes a post for some of its owners at a time (``deliver_to``)."""
+
     capacity: int | None = None
     """The newest N post ids of a timeline are kept; None keeps all."""
 
@@ -31,6 +34,10 @@ class Timeline(ABC):
         Returns when the store has confirmed every one. Raises what the store's client raises,
         and may then have made some of them. Delivering again what is there changes nothing.
         """
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        """Deliver a post into some timelines only; else like ``deliver``."""
+        raise NotImplementedError(f"{self.alias} takes only whole posts")
 
     @abstractmethod
     def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from feed.models import BulkEntry, Post
-from feed.timelines.rowwise import missing_entries
+from feed.timelines.rowwise import missing_entries, owners_of
 from feed.timelines.sql import SQLTimeline
 
 
@@ -10,6 +10,11 @@ class Bulk(SQLTimeline):
 
     model = BulkEntry
 
+    partial = True
+
     def deliver(self, posts: Sequence[Post]) -> None:
         for post in posts:
-            BulkEntry.objects.bulk_create(missing_entries(BulkEntry, post))
+            self.deliver_to(post, owners_of(post))
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        BulkEntry.objects.bulk_create(missing_entries(BulkEntry, post, owner_ids))

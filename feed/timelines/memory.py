@@ -2,8 +2,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from threading import Lock
 
-from accounts.models import Friendship
 from feed.models import Post
+from feed.recipients import owners_of
 from feed.timelines.base import Timeline
 
 
@@ -18,11 +18,9 @@ class Memory(Timeline):
         self._lock = Lock()
 
     def deliver(self, posts: Sequence[Post]) -> None:
-        for post in posts:
-            friends = Friendship.objects.filter(person_id=post.author_id)
-            owners = [post.author_id, *friends.values_list("friend_id", flat=True)]
+        for post, owners in zip(posts, owners_of(posts), strict=True):
             with self._lock:
-                for owner_id in owners:
+                for owner_id in owners.tolist():
                     self._timelines[owner_id].add(post.id)
 
     def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:

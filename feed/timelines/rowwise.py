@@ -13,16 +13,29 @@ class Rowwise(SQLTimeline):
 
     model = RowwiseEntry
 
+    partial = True
+
     def deliver(self, posts: Sequence[Post]) -> None:
         for post in posts:
-            for entry in missing_entries(RowwiseEntry, post):
-                entry.save(force_insert=True)
+            self.deliver_to(post, owners_of(post))
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        for entry in missing_entries(RowwiseEntry, post, owner_ids):
+            entry.save(force_insert=True)
 
 
-def missing_entries(model: type[CopiedEntry], post: Post) -> Iterator[CopiedEntry]:
+def owners_of(post: Post) -> list[int]:
+    friends = Friendship.objects.filter(person_id=post.author_id).values_list(
+        "friend_id", flat=True
+    )
+    return [post.author_id, *friends]
+
+
+def missing_entries(
+    model: type[CopiedEntry], post: Post, owner_ids: Sequence[int]
+) -> Iterator[CopiedEntry]:
     """Yield the unsaved rows that a post still lacks: none when it is delivered again."""
-    owners = Friendship.objects.filter(person_id=post.author_id).values_list("friend_id", flat=True)
     delivered = set(model.objects.filter(post=post).values_list("owner_id", flat=True))
-    for owner_id in [post.author_id, *owners]:
+    for owner_id in owner_ids:
         if owner_id not in delivered:
             yield model(owner_id=owner_id, post=post, body=post.body)

@@ -17,10 +17,18 @@ class SetBased(SQLTimeline):
 
     model = SetBasedEntry
 
+    partial = True
+
     def deliver(self, posts: Sequence[Post]) -> None:
         ids = [post.id for post in posts]
+        if not ids:
+            return
         with connection.cursor() as cursor:
             cursor.execute(_insert_statement(len(ids)), ids + ids)
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        entries = [SetBasedEntry(owner_id=owner_id, post_id=post.id) for owner_id in owner_ids]
+        SetBasedEntry.objects.bulk_create(entries, ignore_conflicts=True)
 
 
 def _insert_statement(posts: int) -> str:

@@ -10,7 +10,9 @@ import time
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import MySQLdb
 import psutil
 
 from lab.processes import Processes
@@ -25,7 +27,7 @@ SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
 class Running:
     """A variant that serves, with clients that post as fast as they are answered."""
 
-    def __init__(self, name: str, folder: Path, clients: int = 6):
+    def __init__(self, name: str, folder: Path, clients: int = 4):
         self.folder = folder
         self.processes = Processes(folder / "logs")
         self.service = Service(Variant.named(name), self.processes, folder)
@@ -71,18 +73,39 @@ class Running:
         return self.service.audit(path)
 
     def query(self, sql: str) -> int:
-        with sqlite3.connect(self.database, timeout=5) as connection:
-            (answer,) = connection.execute(sql).fetchone()
-        connection.close()
-        return answer
+        """Ask the database for one number."""
+        with closing(self._connect()) as connection:
+            cursor = connection.cursor()
+            cursor.execute(sql)
+            return cursor.fetchone()[0]
+
+    def _connect(self):
+        url = urlsplit(self.service.environments[0]["DATABASE_URL"])
+        if url.scheme == "sqlite":
+            return sqlite3.connect(self.database, timeout=5)
+        return MySQLdb.connect(host=url.hostname, port=url.port, user=url.username, db="feed")
 
     def workers_of(self, role: str) -> list[int]:
         """The processes of a role that do the work: gunicorn's children, or the drainer."""
-        (parent,) = self.processes.pids(role)
-        return [child.pid for child in psutil.Process(parent).children()] or [parent]
+        parents = [psutil.Process(pid) for pid in self.processes.pids(role)]
+        return [p.pid for parent in parents for p in parent.children() or [parent]]
 
     def writes(self, pid: int) -> bool:
-        """Tell whether a process is inside a write transaction, by the kernel's list of locks."""
+        """Tell whether a process is inside a write transaction."""
+        if not self.service.servers:
+            return self._holds_sqlites_lock(pid)
+        time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s
+        ports = [c.laddr.port for c in psutil.Process(pid).net_connections("tcp")]
+        hosts = ", ".join(f"'127.0.0.1:{port}'" for port in ports) or "''"
+        return bool(
+            self.query(f"""
+            SELECT count(*) FROM information_schema.innodb_trx
+              JOIN information_schema.processlist ON id = trx_mysql_thread_id
+             WHERE host IN ({hosts}) AND trx_rows_modified > 0
+        """)
+        )
+
+    def _holds_sqlites_lock(self, pid: int) -> bool:
         inode = Path(f"{self.database}-shm").stat().st_ino
         locks = Path("/proc/locks").read_text().splitlines()
         return any(

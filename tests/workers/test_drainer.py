@@ -6,10 +6,11 @@ import time
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import OperationalError, connection
+from django.db import OperationalError
 
 from feed.delivery import deliver_pending
 from feed.models import Post, SetBasedEntry
+from tests.conftest import database_url
 from workers import drainer as module
 from workers.drainer import Drainer
 
@@ -108,11 +109,10 @@ def test_stopping_wakes_an_idle_drainer(transactional_db):
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_command_delivers_and_stops_cleanly_on_a_signal(number, pending):
-    database = connection.settings_dict["NAME"]
     process = subprocess.Popen(
         [sys.executable, "manage.py", "drain"],
         env={
-            "DATABASE_URL": f"sqlite:///{database}",
+            "DATABASE_URL": database_url(),
             "FEED_FANOUT": "outbox",
             "SECRET_KEY": "x" * 50,
         },

@@ -1,0 +1,48 @@
+"""A post's deliveries in chunks: the last chunk that is done sets the receipt."""
+
+from collections.abc import Iterator, Sequence
+
+from django.db import transaction
+
+from accounts.models import Friendship
+from feed.delivery import set_receipts
+from feed.models import Post
+from feed.timelines import get_timeline
+from workers.models import Chunk
+
+OWNERS_PER_CHUNK = 100
+
+
+def plan_chunks(post: Post) -> Iterator[tuple[int, list[int]]]:
+    """Write down the chunks of a post in the caller's transaction; yield (number, owner ids)."""
+    friends = Friendship.objects.filter(person_id=post.author_id).values_list(
+        "friend_id", flat=True
+    )
+    owners = [post.author_id, *friends]
+    starts = range(0, len(owners), OWNERS_PER_CHUNK)
+    Chunk.objects.bulk_create(Chunk(post=post, number=n) for n in range(len(starts)))
+    for number, start in enumerate(starts):
+        yield number, owners[start : start + OWNERS_PER_CHUNK]
+
+
+def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int]) -> None:
+    """Deliver a post to some of its owners. Safe to repeat."""
+    with transaction.atomic():
+        post = Post.objects.pending().filter(id=post_id).first()
+        if post:
+            get_timeline().deliver_to(post, owner_ids)
+            _finish(post, number)
+
+
+def forget_finished_chunks() -> None:
+    """Remove the chunks of posts that the drainer finished because a message was lost."""
+    Chunk.objects.filter(post__delivered_at__isnull=False).delete()
+
+
+def _finish(post: Post, number: int) -> None:
+    # The lock makes the chunks of a post finish one after the other: of two that finished at
+    # once, neither would see the other's row gone.
+    Post.objects.select_for_update().get(id=post.id)
+    Chunk.objects.filter(post=post, number=number).delete()
+    if not Chunk.objects.filter(post=post).exists():
+        set_receipts([post])
