@@ -7,6 +7,8 @@ from typing import IO, Any
 from django.core.exceptions import ObjectDoesNotExist, RequestDataTooBig
 from django.db import OperationalError
 from django.http import HttpRequest, JsonResponse
+from django_redis.exceptions import ConnectionInterrupted
+from redis.exceptions import RedisError
 from rest_framework.exceptions import APIException, NotFound, ParseError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, JSONParser
@@ -18,6 +20,9 @@ from rest_framework.views import exception_handler
 logger = logging.getLogger(__name__)
 
 
+UNAVAILABLE = (OperationalError, RedisError, ConnectionInterrupted)
+
+
 class RequestTooLarge(APIException):
     status_code = 413
     default_detail = "The request is too large."
@@ -26,7 +31,7 @@ class RequestTooLarge(APIException):
 
 class Unavailable(APIException):
     status_code = 503
-    default_detail = "The database can't take this request now. Try again."
+    default_detail = "A server behind this one can't take the request now. Try again."
     default_code = "unavailable"
     wait = 1  # seconds, answered as Retry-After
 
@@ -66,8 +71,8 @@ def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None
         exc = NotFound()
     if isinstance(exc, RequestDataTooBig):
         exc = RequestTooLarge()
-    if isinstance(exc, OperationalError):
-        logger.warning("database unavailable: %s", exc)
+    if isinstance(exc, UNAVAILABLE):
+        logger.warning("unavailable: %s", exc)
         exc = Unavailable()
     return exception_handler(exc, context)
 

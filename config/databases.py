@@ -14,12 +14,13 @@ PRAGMA cache_size=-65536;
 
 
 def connect(database: dict[str, Any]) -> dict[str, Any]:
-    """Complete a parsed DATABASE_URL with what its engine needs."""
-    persistent = {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+    """Complete a parsed DATABASE_URL with what its engine needs; its own options win."""
+    database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
+    given = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        return database | persistent | {"ENGINE": "config.sqlite", "OPTIONS": _sqlite_options()}
+        return database | {"ENGINE": "config.sqlite", "OPTIONS": _sqlite_options() | given}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
-    return database | persistent | {"OPTIONS": _mysql_options(), "TEST": test}
+    return database | {"OPTIONS": _mysql_options() | given, "TEST": test}
 
 
 def _sqlite_options() -> dict[str, Any]:
@@ -29,5 +30,5 @@ def _sqlite_options() -> dict[str, Any]:
 
 def _mysql_options() -> dict[str, Any]:
     # Without time-outs a stalled server would hold every thread for ever.
-    timeouts = {"connect_timeout": 5, "read_timeout": 20, "write_timeout": 20}
+    timeouts = {"connect_timeout": 2, "read_timeout": 10, "write_timeout": 10}
     return {"charset": "utf8mb4", "isolation_level": "read committed", **timeouts}

@@ -5,6 +5,7 @@ from typing import Any
 
 import django
 from django.core.management import call_command
+from django.db import connections
 
 from config import settings
 
@@ -24,4 +25,5 @@ def on_starting(server: Any) -> None:
     """Refuse to start what the system checks refuse."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    call_command("check")
+    call_command("check", databases=["default"])
+    connections.close_all()  # none may be shared with the workers

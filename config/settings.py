@@ -6,6 +6,7 @@ from pathlib import Path
 import environ
 
 from config.broker import TASK_TIME_LIMIT_S, transport_options
+from config.cache import cache
 from config.databases import connect
 from config.secret import load_or_create_secret_key
 
@@ -51,6 +52,9 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 DATABASES = {
     "default": connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"))
 }
+REDIS_URL = env.str("REDIS_URL", default="")
+"""Of the Redis stores and of the cache; without it there is no cache."""
+CACHES = {"default": cache(REDIS_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
 
@@ -67,7 +71,6 @@ FEED_FANOUTS = {
     "outbox_celery": {"BACKEND": "workers.strategies.RungOutbox"},
 }
 # … and where they are kept.
-REDIS_URL = env.str("REDIS_URL", default="redis://127.0.0.1:6379/0")
 FEED_TIMELINE = env.str("FEED_TIMELINE", default="setbased")
 FEED_TIMELINES = {
     "rowwise": {"BACKEND": "feed.timelines.rowwise.Rowwise"},

@@ -1,8 +1,12 @@
-"""System checks of the two axes."""
+"""System checks: of the two axes, and of the connections to the database."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from django.core.checks import CheckMessage, Error, register
+from django.conf import settings
+from django.core import checks
+from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import OperationalError, connections
 
 from feed.fanout import get_fanout
 from feed.timelines import get_timeline
@@ -38,3 +42,37 @@ def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
             id="feed.E002",
         )
     ]
+
+
+@register(Tags.database)
+def check_connections_suffice(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Each thread keeps a connection; one more than the server allows is refused, under load."""
+    threads = settings.WEB_WORKERS * settings.WEB_THREADS
+    warnings: list[CheckMessage] = []
+    for alias in databases or ():
+        allowed = _max_connections(alias)
+        if allowed is not None and threads > allowed:
+            warnings.append(
+                checks.Warning(
+                    f"{settings.WEB_WORKERS} app workers of {settings.WEB_THREADS} threads may ask "
+                    f"for {threads} connections; the database {alias!r} allows {allowed}.",
+                    hint="Lower WEB_WORKERS or WEB_THREADS, or raise max_connections.",
+                    id="feed.W001",
+                )
+            )
+    return warnings
+
+
+def _max_connections(alias: str) -> int | None:
+    """Return what a MySQL server allows; None for others, and while it can't be asked."""
+    connection = connections[alias]
+    if connection.vendor != "mysql":
+        return None
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT @@max_connections")
+            return int(cursor.fetchone()[0])
+    except OperationalError:
+        return None

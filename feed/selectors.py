@@ -5,6 +5,7 @@ from typing import NamedTuple
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Min
 from django.db.models.functions import Now
 
+from feed.hydration import hydrate
 from feed.models import Post
 from feed.timelines import get_timeline
 
@@ -40,12 +41,6 @@ def posts_by(*, author_id: int, before: int | None, limit: int) -> Page:
     if before is not None:
         posts = posts.filter(id__lt=before)
     return _page(list(posts[: limit + 1]), limit)
-
-
-def hydrate(ids: list[int]) -> list[Post]:
-    """Return the live posts with these ids, in their order."""
-    posts = Post.objects.live().in_bulk(ids)
-    return [posts[post_id] for post_id in ids if post_id in posts]
 
 
 def backlog() -> Backlog:

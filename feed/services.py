@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 
 from accounts.models import Person
 from feed.fanout import get_fanout
+from feed.hydration import forget
 from feed.models import IdempotencyKey, Post
 
 
@@ -57,6 +58,7 @@ def delete_post(*, person_id: int, post_id: int) -> None:
     """
     if Post.objects.live().get(id=post_id).author_id != person_id:
         raise PermissionDenied("Only its author can delete a post.")
+    forget(post_id)
     if not Post.objects.live().filter(id=post_id).update(body="", deleted_at=Now()):
         raise Post.DoesNotExist  # another request was quicker
 

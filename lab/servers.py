@@ -76,6 +76,8 @@ class MySQL(Server):
         return {"DATABASE_URL": f"mysql://root@127.0.0.1:{self.port}/feed"}
 
     def before(self, binary: str) -> None:
+        if self.data.exists():
+            return  # started again
         if binary.endswith("mariadbd"):
             installer = find_binary(("mariadb-install-db",), self.package)
             only = ("--auth-root-authentication-method=normal", "--skip-test-db")
@@ -101,7 +103,7 @@ class MySQL(Server):
 
     def after(self) -> None:
         with self._connect() as connection:
-            connection.cursor().execute("CREATE DATABASE feed")
+            connection.cursor().execute("CREATE DATABASE IF NOT EXISTS feed")
 
     def version(self) -> str:
         with self._connect() as connection:

@@ -7,6 +7,7 @@ from threading import Event
 from typing import Any
 
 from django.db import OperationalError, connection
+from redis.exceptions import RedisError
 
 from feed.delivery import deliver_pending
 
@@ -52,7 +53,7 @@ class Drainer:
     def _deliver_batch(self) -> int:
         try:
             return deliver_pending(self.batch)
-        except OperationalError as error:
+        except (OperationalError, RedisError) as error:
             logger.warning("trying again in %s s: %s", RETRY_S, error)
             connection.close()
             self._stopping.wait(RETRY_S)

@@ -3,7 +3,7 @@ from collections.abc import Sequence
 from threading import Lock
 
 from feed.models import Post
-from feed.recipients import owners_of
+from feed.recipients import recipients_of
 from feed.timelines.base import Timeline
 
 
@@ -18,7 +18,7 @@ class Memory(Timeline):
         self._lock = Lock()
 
     def deliver(self, posts: Sequence[Post]) -> None:
-        for post, owners in zip(posts, owners_of(posts), strict=True):
+        for post, owners in zip(posts, recipients_of(posts), strict=True):
             with self._lock:
                 for owner_id in owners.tolist():
                     self._timelines[owner_id].add(post.id)

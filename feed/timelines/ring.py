@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 
 from feed.recipients import Ids
@@ -19,14 +21,19 @@ class Ring(ScriptedTimeline):
         else:
             ids = self._newest(owner_id, self.capacity)
             ids = ids[: np.searchsorted(ids, before)]
-        return ids[::-1][:limit].tolist()
+        return _numbers(ids[::-1][:limit])
 
     def members(self, owner_id: int) -> list[int]:
-        return _unpack(self.client.get(self.key(owner_id)) or b"").tolist()
+        return _numbers(_unpack(self.client.get(self.key(owner_id)) or b""))
 
     def _newest(self, owner_id: int, count: int) -> Ids:
         return _unpack(self.client.getrange(self.key(owner_id), -8 * count, -1))
 
 
-def _unpack(packed: bytes) -> Ids:
+def _unpack(packed: Any) -> Ids:  # bytes, but redis-py's type allows for decoded text
     return np.frombuffer(packed, "<i8").astype(np.int64, copy=False)
+
+
+def _numbers(ids: Ids) -> list[int]:
+    numbers: list[int] = ids.tolist()
+    return numbers

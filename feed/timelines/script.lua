@@ -1,6 +1,6 @@
--- Add a batch to the sorted sets of one shard. KEYS and ARGV: see scripted.py.
-local owners, posts, capacity = ARGV[1], ARGV[2], tonumber(ARGV[3])
-local CHUNK = 1000 * 8 -- bytes of ids a ZADD: Lua can't pass many more arguments at once
+-- Add a batch to the sorted sets of some shards. KEYS and ARGV: see scripted.py.
+local capacity = tonumber(ARGV[1])
+local CHUNK = 8 * 1000 -- bytes of ids a ZADD: Lua can't pass many more arguments at once
 
 -- The batch holds a few posts for many owners: each id is made decimal once.
 local decimal = setmetatable({}, {__index = function(known, packed)
@@ -9,9 +9,9 @@ local decimal = setmetatable({}, {__index = function(known, packed)
   return id
 end})
 
-local function add(key, first, last)
+local function add(key, posts)
   local arguments = {}
-  for at = first, last, 8 do
+  for at = 1, #posts, 8 do
     local id = decimal[string.sub(posts, at, at + 7)]
     arguments[#arguments + 1] = id
     arguments[#arguments + 1] = id
@@ -19,14 +19,15 @@ local function add(key, first, last)
   redis.call('ZADD', key, unpack(arguments))
 end
 
-local start = 1
-for at = 1, #owners, 16 do
-  local owner, count = struct.unpack('<I8I8', owners, at)
-  local key = KEYS[1] .. string.format('%.0f', owner)
-  local stop = start + count * 8
-  for first = start, stop - 1, CHUNK do
-    add(key, first, math.min(first + CHUNK, stop) - 1)
+for shard, prefix in ipairs(KEYS) do
+  local owners, posts, start = ARGV[2 * shard], ARGV[2 * shard + 1], 1
+  for at = 1, #owners, 16 do
+    local owner, count = struct.unpack('<I8I8', owners, at)
+    local key, stop = prefix .. string.format('%.0f', owner), start + count * 8
+    for first = start, stop - 1, CHUNK do
+      add(key, string.sub(posts, first, math.min(first + CHUNK, stop) - 1))
+    end
+    redis.call('ZREMRANGEBYRANK', key, 0, -capacity - 1)
+    start = stop
   end
-  redis.call('ZREMRANGEBYRANK', key, 0, -capacity - 1)
-  start = stop
 end

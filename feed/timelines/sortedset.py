@@ -1,3 +1,5 @@
+from typing import Any
+
 from redis import Redis
 
 from feed.timelines.redis import RedisTimeline
@@ -14,10 +16,15 @@ class SortedSetTimeline(RedisTimeline):
 
     def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
         newest = "+inf" if before is None else f"({before}"
-        ids = self.client.zrange(
-            self.key(owner_id), newest, "-inf", desc=True, byscore=True, offset=0, num=limit
+        return _numbers(
+            self.client.zrange(
+                self.key(owner_id), newest, "-inf", desc=True, byscore=True, offset=0, num=limit
+            )
         )
-        return [int(post_id) for post_id in ids]
 
     def members(self, owner_id: int) -> list[int]:
-        return [int(post_id) for post_id in self.client.zrange(self.key(owner_id), 0, -1)]
+        return _numbers(self.client.zrange(self.key(owner_id), 0, -1))
+
+
+def _numbers(members: Any) -> list[int]:  # redis-py's type for them allows for every option
+    return [int(post_id) for post_id in members]

@@ -6,10 +6,14 @@ from django.db import transaction
 from feed.models import Post
 from feed.timelines import get_timeline
 from tests.conftest import make_people
+from tests.feed.conftest import REDIS_STORES
 
-STORES = ["rowwise", "bulk", "setbased", "pull", "memory"]
 SQL = ["rowwise", "bulk", "setbased"]
-WRITING = [name for name in STORES if name != "pull"]
+SHARED = [*SQL, *REDIS_STORES]
+WRITING = [*SHARED, "memory"]
+STORES = [*WRITING, "pull"]
+
+pytestmark = pytest.mark.usefixtures("redis")
 
 
 @pytest.fixture(params=STORES)
@@ -65,6 +69,14 @@ def test_a_redelivered_post_appears_once(store, post):
     assert sorted(store.members(3)) == [first.id, second.id]
 
 
+def test_a_post_given_twice_in_a_batch_appears_once(store, post):
+    mine = post(1)
+
+    store.deliver([mine, mine])
+
+    assert store.members(2) == [mine.id]
+
+
 def test_an_empty_batch_changes_nothing(store):
     store.deliver([])
 
@@ -91,6 +103,32 @@ def test_pages_follow_each_other_without_gap_or_overlap(store, post):
     assert (first, second, third) == (ids[:2], ids[2:4], ids[4:])
 
 
+def test_a_page_of_what_is_older_than_everything_is_empty(store, post):
+    mine = post(1)
+    store.deliver([mine])
+
+    assert store.page(2, before=mine.id) == []
+
+
+def test_a_page_before_a_post_that_is_not_there_starts_below_it(store, post):
+    mine, strangers, later = post(1), post(4), post(1)
+    store.deliver([mine, strangers, later])
+
+    assert store.page(2, before=strangers.id) == [mine.id]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_a_post_delivered_in_parts_is_whole_in_the_end(name, settings, friends, post):
+    settings.FEED_TIMELINE = name
+    store, mine = get_timeline(), post(1)
+
+    store.deliver_to(mine, [3])
+    assert [store.members(owner) for owner in (1, 2, 3)] == [[], [], [mine.id]]
+
+    store.deliver_to(mine, [1, 2, 3])
+    assert [store.members(owner) for owner in (1, 2, 3)] == [[mine.id]] * 3
+
+
 @pytest.mark.parametrize("name", WRITING)
 def test_clearing_empties_every_timeline(name, settings, friends, post):
     settings.FEED_TIMELINE = name
@@ -102,12 +140,27 @@ def test_clearing_empties_every_timeline(name, settings, friends, post):
     assert [store.members(owner) for owner in (1, 2, 3, 4)] == [[], [], [], []]
 
 
-@pytest.mark.parametrize("name", SQL)
+@pytest.mark.parametrize("name", SHARED)
+def test_clearing_leaves_the_other_stores_alone(name, settings, friends, post):
+    mine = post(1)
+    for other in SHARED:
+        settings.FEED_TIMELINE = other
+        get_timeline().deliver([mine])
+
+    settings.FEED_TIMELINE = name
+    get_timeline().clear()
+
+    for other in SHARED:
+        settings.FEED_TIMELINE = other
+        assert bool(get_timeline().members(2)) == (other != name)
+
+
+@pytest.mark.parametrize("name", SHARED)
 def test_switching_the_store_shows_none_of_the_others_deliveries(name, settings, friends, post):
     settings.FEED_TIMELINE = name
     get_timeline().deliver([post(1)])
 
-    for other in SQL:
+    for other in SHARED:
         settings.FEED_TIMELINE = other
         assert bool(get_timeline().members(2)) == (other == name)
 
@@ -133,12 +186,15 @@ def test_the_published_shape_copies_the_text_into_every_row(name, settings, frie
     assert list(store.model.objects.values_list("body", flat=True)) == ["text"] * 3
 
 
-@pytest.mark.parametrize("name", ["rowwise", "setbased"])
-def test_statements_a_post(name, settings, db, post, django_assert_num_queries):
-    """What the laboratory compares: one statement a delivery, or one a batch."""
+STATEMENTS = {"rowwise": 2 * (2 + 11), "setbased": 1, "memory": 1, "script": 1, "ring": 1}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_statements_of_two_posts(name, settings, db, post, django_assert_num_queries):
+    """What the laboratory compares: one SQL statement a delivery, or one a batch."""
     make_people(12, [(1, n) for n in range(2, 12)])
     settings.FEED_TIMELINE = name
     batch = [post(1), post(1)]
 
-    with django_assert_num_queries({"rowwise": 2 * (2 + 11), "setbased": 1}[name]):
+    with django_assert_num_queries(STATEMENTS[name]):
         get_timeline().deliver(batch)

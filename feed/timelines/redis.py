@@ -1,0 +1,81 @@
+from abc import abstractmethod
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+from django.core.exceptions import ImproperlyConfigured
+from redis import Redis
+from redis.backoff import ExponentialBackoff
+from redis.retry import Retry
+
+from feed.models import Post
+from feed.recipients import Ids, recipients_of
+from feed.timelines.base import Timeline
+
+SHARDS = 64
+
+Deliveries = Sequence[tuple[int, Ids]]
+"""Post ids, each with the owners of the timelines that it goes into."""
+
+
+@cache
+def connect(url: str) -> Redis:
+    """Return this process's client of a server; threads share it, each call has a connection.
+
+    Left to itself redis-py 8 waits 5 s for each answer and asks ten times: a frozen Redis would
+    hold a call, and the database transaction around it, for about a minute.
+    """
+    return Redis.from_url(
+        url,
+        socket_connect_timeout=2,
+        socket_timeout=2,
+        # No health check: the retry finds a dead connection as well, and a frozen server would be
+        # waited for twice.
+        retry=Retry(ExponentialBackoff(base=0.05, cap=0.2), retries=1),
+    )
+
+
+class RedisTimeline(Timeline):
+    """Timelines in Redis, one key each, trimmed to the newest ``capacity`` ids.
+
+    Raises ``redis.exceptions.RedisError``: ConnectionError, TimeoutError (both after one retry),
+    or ResponseError for what the server refuses, like a write beyond its memory.
+    """
+
+    partial = True
+    capacity: int
+
+    def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
+        super().__init__(alias)
+        if not url:
+            raise ImproperlyConfigured(f"the store {alias!r} needs REDIS_URL")
+        self.url = url
+        self.capacity = capacity
+
+    @property
+    def client(self) -> Redis:
+        return connect(self.url)  # on first use, so not before a server process forks
+
+    def deliver(self, posts: Sequence[Post]) -> None:
+        ids = [post.id for post in posts]
+        self.write(list(zip(ids, recipients_of(posts), strict=True)))
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        self.write([(post.id, np.array(owner_ids, np.int64))])
+
+    @abstractmethod
+    def write(self, deliveries: Deliveries) -> None:
+        """Make these deliveries and trim the timelines that they went into."""
+
+    def shard_prefix(self, shard: int) -> str:
+        """Return how the keys of a shard begin; a cluster keeps what is in braces together."""
+        return f"timeline:{self.alias}:{{{shard}}}:"
+
+    def key(self, owner_id: int) -> str:
+        return f"{self.shard_prefix(owner_id % SHARDS)}{owner_id}"
+
+    def clear(self) -> None:
+        with self.client.pipeline(transaction=False) as pipeline:
+            for key in self.client.scan_iter(match=f"timeline:{self.alias}:*", count=1000):
+                pipeline.unlink(key)
+            pipeline.execute()

@@ -1,0 +1,96 @@
+"""Posts come from the cache in one call, and what is deleted never shows."""
+
+import signal
+
+import pytest
+from django.core.cache import cache
+from django.db import transaction
+from django_redis import get_redis_connection
+
+from config.cache import cache as cache_settings
+from feed.hydration import forget, hydrate
+from feed.models import Post
+from feed.services import delete_post, publish_post
+from tests.conftest import client_of
+from tests.feed.conftest import redis_server
+
+
+@pytest.fixture
+def cached(settings, redis_url, friends):
+    """Three posts of person 1, with an empty cache on a real Redis."""
+    settings.CACHES = {"default": cache_settings(redis_url)}
+    cache.clear()
+    return [publish_post(author_id=1, body=f"post {n}").post.id for n in range(3)]
+
+
+def test_posts_come_in_the_order_asked_for(cached):
+    ids = [cached[2], cached[0], cached[1]]
+
+    assert [post.id for post in hydrate(ids)] == ids
+    assert [post.id for post in hydrate(ids)] == ids
+
+
+def test_the_second_reader_makes_no_query(cached, django_assert_num_queries):
+    with django_assert_num_queries(1):
+        first = hydrate(cached)
+    with django_assert_num_queries(0):
+        second = hydrate(cached)
+
+    assert [(p.body, p.author_id, p.created_at) for p in second] == [
+        (p.body, p.author_id, p.created_at) for p in first
+    ]
+
+
+def test_only_what_the_cache_lacks_is_queried(cached, django_assert_num_queries):
+    hydrate(cached[:2])
+
+    with django_assert_num_queries(1) as made:
+        hydrate(cached)
+
+    assert f"IN ({cached[2]})" in made[0]["sql"]
+
+
+def test_a_page_costs_one_call_to_the_cache(cached):
+    hydrate(cached)
+    redis = get_redis_connection()
+    before = redis.info("stats")["total_commands_processed"]
+
+    hydrate(cached)
+
+    asked = redis.info("stats")["total_commands_processed"] - before
+    assert asked == 1 + 1  # the INFO before is one of them
+
+
+def test_a_deleted_post_never_shows_though_it_was_cached(cached):
+    hydrate(cached)
+
+    delete_post(person_id=1, post_id=cached[1])
+
+    assert [post.id for post in hydrate(cached)] == [cached[0], cached[2]]
+
+
+def test_a_reader_in_the_middle_of_a_deletion_cannot_bring_the_post_back(cached):
+    with transaction.atomic():
+        forget(cached[0])
+        assert len(hydrate(cached)) == 3  # reads the post while it is still there
+        Post.objects.filter(id=cached[0]).update(body="", deleted_at="2026-01-01T00:00:00Z")
+
+    assert [post.id for post in hydrate(cached)] == cached[1:]
+
+
+def test_a_deletion_that_did_not_happen_hides_nothing(cached):
+    forget(cached[0])
+
+    assert [post.id for post in hydrate(cached)] == cached
+
+
+def test_a_frozen_cache_is_answered_with_503_in_time(settings, tmp_path, friends):
+    publish_post(author_id=1, body="hello")
+    with redis_server(tmp_path) as (process, url):
+        settings.CACHES = {"default": cache_settings(url)}
+        process.send_signal(signal.SIGSTOP)
+
+        answer = client_of(2).get("/v1/feed/")
+
+    assert answer.status_code == 503
+    assert answer["Retry-After"] == "1"

@@ -1,0 +1,105 @@
+"""A database that is full, stalled or gone: 503 in time, and recovery without a restart."""
+
+import json
+import signal
+import time
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
+
+import MySQLdb
+import psutil
+import pytest
+
+from tests.system.processes import Running
+
+DEADLINE_S = 15
+
+
+@pytest.fixture
+def running(tmp_path):
+    """A service on MySQL, without load."""
+    with Running("mysql_tuned-inline-setbased", tmp_path, clients=0) as running:
+        yield running
+
+
+def post(running):
+    """Post once on a new connection; return status, headers and seconds."""
+    with closing(HTTPConnection("127.0.0.1", running.service.port, timeout=60)) as connection:
+        headers = {
+            "Authorization": f"Bearer {running.tokens[0]}",
+            "Content-Type": "application/json",
+        }
+        started = time.monotonic()
+        connection.request("POST", "/v1/posts/", '{"body": "text"}', headers)
+        answer = connection.getresponse()
+        body = json.loads(answer.read())
+        if answer.status == 201:
+            running.accepted.append((started, body))
+        return answer.status, answer.headers, time.monotonic() - started
+
+
+def assert_unavailable(running, times=12):
+    """Whichever worker and thread answers (2 x 4), it says 503 and when to come back."""
+    for _ in range(times):
+        status, headers, seconds = post(running)
+        assert status == 503
+        assert headers["Retry-After"] == "1"
+        assert seconds < DEADLINE_S
+
+
+def assert_recovers(running):
+    """Each worker may notice its dead connections once; after that all is well."""
+    give_up_at = time.monotonic() + 20
+    good = 0
+    while good < 20:
+        status, _, _ = post(running)
+        assert status in (201, 503)
+        good = good + 1 if status == 201 else 0
+        assert time.monotonic() < give_up_at
+    assert running.audit()["ok"]
+
+
+def test_too_many_connections(running):
+    server = {"host": "127.0.0.1", "port": running.service.servers[0].port, "user": "root"}
+    with ExitStack() as others:
+        admin = others.enter_context(closing(MySQLdb.connect(**server)))
+        admin.cursor().execute("SET GLOBAL max_connections = 10")
+        kill_idle_connections(admin)
+        with pytest.raises(MySQLdb.OperationalError, match="1040"):  # noqa: PT012
+            while True:
+                others.enter_context(closing(MySQLdb.connect(**server)))
+
+        assert_unavailable(running)
+    assert_recovers(running)
+
+
+def kill_idle_connections(admin):
+    """Take the service's kept connections away."""
+    cursor = admin.cursor()
+    cursor.execute("SELECT id FROM information_schema.processlist WHERE db = 'feed'")
+    for (number,) in cursor.fetchall():
+        cursor.execute(f"KILL {number}")
+
+
+def test_a_stalled_database(running):
+    assert post(running)[0] == 201
+    (pid,) = running.processes.pids("database")
+    psutil.Process(pid).suspend()
+    try:
+        assert_unavailable(running, times=2)
+    finally:
+        psutil.Process(pid).resume()
+    assert_recovers(running)
+
+
+def test_a_database_that_is_killed_and_started_again(running):
+    for _ in range(10):
+        assert post(running)[0] == 201
+    (pid,) = running.processes.pids("database")
+    psutil.Process(pid).send_signal(signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(pid)], timeout=5)
+
+    assert_unavailable(running)
+    running.processes.stop("database")
+    running.service.servers[0].start()
+    assert_recovers(running)
