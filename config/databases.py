@@ -31,4 +31,10 @@ def _sqlite_options() -> dict[str, Any]:
 def _mysql_options() -> dict[str, Any]:
     # Without time-outs a stalled server would hold every thread for ever.
     timeouts = {"connect_timeout": 2, "read_timeout": 10, "write_timeout": 10}
-    return {"charset": "utf8mb4", "isolation_level": "read committed", **timeouts}
+    return {
+        "charset": "utf8mb4",
+        "isolation_level": "read committed",
+        # MySQL's own limit would cut the friends of a person short (feed/recipients.py).
+        "init_command": "SET SESSION group_concat_max_len = 16777216",
+        **timeouts,
+    }

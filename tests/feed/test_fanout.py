@@ -14,14 +14,16 @@ from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
 from feed.timelines import get_timeline
+from tests.feed.conftest import REDIS_STORES
 
-STORES = ["rowwise", "bulk", "setbased", "pull", "memory"]
+SQL = ["rowwise", "bulk", "setbased", "pull"]
+STORES = [*SQL, "memory", *REDIS_STORES]
 SHARED = [store for store in STORES if store != "memory"]
 PAIRS = [("inline", store) for store in STORES] + [("outbox", store) for store in SHARED]
 
 
 @pytest.fixture(params=PAIRS, ids="-".join)
-def pair(request, settings, transactional_db, friends):
+def pair(request, settings, transactional_db, friends, redis):
     settings.FEED_FANOUT, settings.FEED_TIMELINE = request.param
     return request.param
 
@@ -115,7 +117,7 @@ def test_the_check_refuses_to_deliver_elsewhere_into_a_store_that_nobody_sees(se
 
 
 @pytest.mark.parametrize("choice", PAIRS, ids="-".join)
-def test_the_check_passes_every_pair_that_works(choice, settings):
+def test_the_check_passes_every_pair_that_works(choice, settings, redis):
     settings.FEED_FANOUT, settings.FEED_TIMELINE = choice
 
     call_command("check")

@@ -144,23 +144,25 @@ def make_friends_in_all_shards():
 
 
 @pytest.mark.parametrize("store", [Script, Ring])
+@pytest.mark.parametrize("capacity", [CAPACITY, 400])
 @pytest.mark.parametrize("seed", range(5))
-def test_any_order_of_delivery_leaves_the_newest_of_all(store, seed, redis_url, redis):
+def test_any_order_of_delivery_leaves_the_newest_of_all(store, capacity, seed, redis_url, redis):
     chance = random.Random(seed)
-    timeline = store("any", url=redis_url, capacity=40)
+    timeline = store("any", url=redis_url, capacity=capacity)
     seen = set()
     for _ in range(60):
-        about = chance.choice([5, 50, 200])
-        batch = chance.sample(range(about, about + 100), chance.randint(1, 30))
+        oldest = chance.randrange(1, 3 * capacity)
+        reach = range(oldest, oldest + chance.choice([5, 50, 2 * capacity]))
+        batch = chance.sample(reach, chance.randint(1, len(reach)))
         timeline.write(into(7, batch))
         seen |= set(batch)
 
         held = timeline.members(7)
-        newest = sorted(seen, reverse=True)[:40]
+        newest = sorted(seen, reverse=True)[:capacity]
         assert held == sorted(set(held))
-        assert len(held) <= 50
-        assert timeline.page(7, limit=100) == newest
-        assert timeline.page(7, before=120, limit=5) == [n for n in newest if n < 120][:5]
+        assert len(held) <= capacity * 5 / 4
+        assert timeline.page(7, limit=1000) == newest
+        assert timeline.page(7, before=oldest, limit=5) == [n for n in newest if n < oldest][:5]
 
 
 def test_keys_carry_the_alias_and_keep_a_shard_in_one_slot(small, redis):

@@ -90,8 +90,8 @@ class Running:
         parents = [psutil.Process(pid) for pid in self.processes.pids(role)]
         return [p.pid for parent in parents for p in parent.children() or [parent]]
 
-    def writes(self, pid: int) -> bool:
-        """Tell whether a process is inside a write transaction."""
+    def in_transaction(self, pid: int) -> bool:
+        """Tell whether a process is inside a transaction (on SQLite: one that writes)."""
         if not self.service.servers:
             return self._holds_sqlites_lock(pid)
         time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s
@@ -101,7 +101,7 @@ class Running:
             self.query(f"""
             SELECT count(*) FROM information_schema.innodb_trx
               JOIN information_schema.processlist ON id = trx_mysql_thread_id
-             WHERE host IN ({hosts}) AND trx_rows_modified > 0
+             WHERE host IN ({hosts})
         """)
         )
 
@@ -133,8 +133,8 @@ class Running:
                     time.sleep(0.01)
 
 
-def kill_when(pids, hit, *, within_s: float = 20) -> int:
-    """SIGKILL the first process that stands still where ``hit(pid)`` says so; return its pid."""
+def kill_when(pids, hit, *, within_s: float = 60) -> int:
+    """SIGKILL the first process that is stopped where ``hit(pid)`` says so; return its pid."""
     give_up_at = time.monotonic() + within_s
     while time.monotonic() < give_up_at:
         for pid in pids():

@@ -53,7 +53,7 @@ def assert_all_arrived(running, fault_at):
 
 
 def test_a_celery_child_that_is_killed_loses_nothing(running):
-    killed = kill_when(lambda: children(running), running.writes)
+    killed = kill_when(lambda: children(running), running.in_transaction)
     killed_at = time.monotonic()
 
     assert running.query(PENDING) > 0
@@ -63,7 +63,7 @@ def test_a_celery_child_that_is_killed_loses_nothing(running):
 
 def test_a_celery_worker_that_is_killed_whole_loses_nothing(running):
     main = celery_main(running)
-    kill_when(lambda: children(running), running.writes)
+    kill_when(lambda: children(running), running.in_transaction)
     rest = [main, *main.children()]
     for process in rest:
         os.kill(process.pid, signal.SIGKILL)

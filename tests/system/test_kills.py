@@ -24,7 +24,7 @@ def running(request, tmp_path):
 
 @pytest.mark.parametrize("running", ["sqlite-outbox-setbased"], indirect=True)
 def test_a_drainer_that_is_killed_loses_nothing(running):
-    killed = kill_when(lambda: running.workers_of("workers"), running.writes)
+    killed = kill_when(lambda: running.workers_of("workers"), running.in_transaction)
     killed_at = time.monotonic()
     claimed = running.query(PENDING)
     time.sleep(1)
@@ -47,7 +47,7 @@ def test_a_drainer_that_is_killed_loses_nothing(running):
 
 @pytest.mark.parametrize("running", ["sqlite-inline-setbased"], indirect=True)
 def test_an_app_worker_that_is_killed_loses_nothing_that_it_had_accepted(running):
-    killed = kill_when(lambda: running.workers_of("web"), running.writes)
+    killed = kill_when(lambda: running.workers_of("web"), running.in_transaction)
     killed_at = time.monotonic()
     while killed in running.workers_of("web") or len(running.workers_of("web")) < 2:
         time.sleep(0.01)  # gunicorn starts another one by itself
