@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any
 
 from django.utils.functional import cached_property
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.request import Request
 from rest_framework_simplejwt.authentication import JWTStatelessUserAuthentication
-from rest_framework_simplejwt.exceptions import InvalidToken
+from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
 from rest_framework_simplejwt.models import TokenUser
 from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import AccessToken, Token
+from rest_framework_simplejwt.utils import aware_utcnow
 
 from accounts.ids import MAX_ID
 
@@ -25,6 +27,16 @@ class TokenPerson(TokenUser):
 
 
 class TokenAuthentication(JWTStatelessUserAuthentication):
+    """Bearer tokens. A signature is verified once a process; the expiry at every request."""
+
+    def get_validated_token(self, raw_token: bytes) -> Token:
+        token = _verified(raw_token)
+        try:
+            token.check_exp(current_time=aware_utcnow())
+        except TokenError as error:
+            raise InvalidToken(str(error)) from error
+        return token
+
     def get_user(self, validated_token: Token) -> TokenPerson:  # type: ignore[override]
         person = TokenPerson(validated_token)
         try:
@@ -33,6 +45,11 @@ class TokenAuthentication(JWTStatelessUserAuthentication):
         except (KeyError, TypeError, ValueError):
             pass
         raise InvalidToken("The token names no person.")
+
+
+@lru_cache(maxsize=10_000)
+def _verified(raw_token: bytes) -> Token:
+    return JWTStatelessUserAuthentication().get_validated_token(raw_token)
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]

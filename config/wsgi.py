@@ -13,9 +13,15 @@ django_application = get_wsgi_application()
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     """Serve a request, without a Content-Type that Django fails to decode (and so with 415)."""
     content_type = environ.get("CONTENT_TYPE", "")
+    if ";" in content_type and not _can_be_decoded(content_type):
+        environ = {**environ, "CONTENT_TYPE": ""}
+    return django_application(environ, start_response)
+
+
+def _can_be_decoded(content_type: str) -> bool:
     try:
         _, parameters = parse_header_parameters(content_type)
         codecs.lookup(parameters.get("charset", "utf-8"))
     except (LookupError, ValueError):
-        environ = {**environ, "CONTENT_TYPE": ""}
-    return django_application(environ, start_response)
+        return False
+    return True

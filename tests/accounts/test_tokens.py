@@ -2,6 +2,7 @@
 
 import base64
 import json
+import time
 from datetime import timedelta
 
 import jwt
@@ -208,3 +209,16 @@ def test_a_person_who_has_left_cannot_refresh(ada):
     ada.delete()
 
     assert_unauthorized(post("/v1/token/refresh/", {"refresh": refresh}))
+
+
+def test_a_token_that_was_good_a_moment_ago_expires_all_the_same(ada):
+    token = AccessToken()
+    token["user_id"] = "1"
+    token.set_exp(lifetime=timedelta(seconds=1))
+    client = client_of(None)
+    client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
+    assert client.get("/v1/feed/").status_code == 200
+
+    time.sleep(2.1)
+
+    assert client.get("/v1/feed/").status_code == 401
