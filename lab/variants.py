@@ -33,7 +33,7 @@ TUNED_DURABILITY = (
     "innodb_flush_log_at_trx_commit=2: a power cut or a crash of the system can take the commits "
     "of the last second"
 )
-REDIS_DURABILITY = "Redis keeps nothing on disk: a restart of it empties the timelines"
+REDIS_DURABILITY = "Redis keeps nothing on disk: a restart of it empties its timelines and queues"
 DATABASES = {
     "sqlite": Database(durability=SQLITE_DURABILITY),
     "sqlite_per_server": Database(app_servers=2, files=2, durability=SQLITE_DURABILITY),
