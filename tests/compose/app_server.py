@@ -1,0 +1,62 @@
+"""A stand-in for an app server, which remembers what it was asked."""
+
+import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+class AppServer(ThreadingHTTPServer):
+    """Serves on a free port of 127.0.0.1 from the start of the block to its end, or ``die``."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.requests = []
+        self.connections = []
+        self.hangs_up = False
+        """Whether it takes requests, and closes the connection instead of answering."""
+        self._thread = threading.Thread(target=self.serve_forever, args=(0.05,))
+
+    def __enter__(self):
+        self._thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self.die()
+
+    def die(self):
+        """Stop listening, and break the connections that are open. Dying twice is dying once."""
+        self.shutdown()
+        self.server_close()
+        self._thread.join()
+        for connection in self.connections:
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # closed by the other side
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # keeps connections
+
+    def setup(self):
+        super().setup()
+        self.server.connections.append(self.connection)
+
+    def do_GET(self):
+        self._answer()
+
+    def do_POST(self):
+        self._answer()
+
+    def _answer(self):
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.server.requests.append((self.command, self.headers["Host"]))
+        if self.server.hangs_up:
+            self.close_connection = True
+            return
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *arguments):
+        pass

@@ -1,0 +1,49 @@
+"""compose.yaml, the variables that it takes, and the Dockerfile, as read from their files."""
+
+import re
+import shlex
+from pathlib import Path
+
+import yaml
+
+FOLDER = Path("compose")
+FILE = FOLDER / "compose.yaml"
+DOCKERFILE = FOLDER / "Dockerfile"
+
+PROJECT = yaml.safe_load(FILE.read_text())
+SERVICES = PROJECT["services"]
+OURS = {name: service for name, service in SERVICES.items() if service["image"] == "feed-fanout"}
+COMMANDS = {name: shlex.split(it["command"]) for name, it in OURS.items() if "command" in it}
+
+VARIABLE = re.compile(r"\$\{(\w+)(?::?([-?])([^}]*))?\}")
+DEFAULTS = {
+    name: default if operator == "-" else None
+    for name, operator, default in VARIABLE.findall(FILE.read_text())
+}
+"""Of every variable in compose.yaml; None if it has none."""
+EXAMPLE = dict(re.findall(r"^(\w+)=(.*)$", (FOLDER / ".env.example").read_text(), re.MULTILINE))
+
+
+def profiles(name):
+    return set(SERVICES[name].get("profiles", ()))
+
+
+def dependencies(name):
+    """The services that a service waits for, and how."""
+    wanted = SERVICES[name].get("depends_on", {})
+    return wanted if isinstance(wanted, dict) else {other: {} for other in wanted}
+
+
+def environment(name):
+    """What a service finds in its environment, when everything is as in the example."""
+    given = DEFAULTS | EXAMPLE | {"SECRET_KEY": "a key for the tests, which is long enough"}
+    return {
+        key: VARIABLE.sub(lambda match: given[match[1]], value)
+        for key, value in OURS[name]["environment"].items()
+    }
+
+
+def instructions(keyword):
+    """The arguments of a kind of instruction in the Dockerfile, in order."""
+    text = DOCKERFILE.read_text().replace("\\\n", " ")
+    return [line.split(maxsplit=1)[1] for line in text.splitlines() if line.startswith(keyword)]

@@ -1,0 +1,57 @@
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from django.core.management import get_commands, load_command_class
+
+from tests.compose.project import COMMANDS, OURS, environment, instructions
+
+ONLY_LOOK = {"celery": "--help", "locust": "--list", "gunicorn": "--check-config"}
+"""Makes a program read its command line, and end."""
+(CMD,) = map(json.loads, instructions("CMD"))
+ALL = COMMANDS | {"app": CMD}
+
+
+def run(argv, name):
+    return subprocess.run(
+        [sys.executable, *argv],
+        env={**os.environ, **environment(name)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_every_service_of_the_image_has_a_command_that_is_looked_at_here():
+    assert ALL.keys() == OURS.keys()
+    assert {command[0] for command in ALL.values()} == {"python", *ONLY_LOOK}
+
+
+@pytest.mark.parametrize("name", [name for name, argv in ALL.items() if argv[0] == "python"])
+def test_management_commands_take_their_options(name):
+    python, manage, command, *options = ALL[name]
+    assert (python, manage) == ("python", "manage.py")
+
+    it = load_command_class(get_commands()[command], command)
+
+    it.create_parser(manage, command).parse_args(options)  # raises CommandError
+
+
+@pytest.mark.parametrize("name", [name for name, argv in ALL.items() if argv[0] in ONLY_LOOK])
+def test_programs_take_their_options(name):
+    program, *options = ALL[name]
+
+    done = run(["-m", program, *options, ONLY_LOOK[program]], name)
+
+    assert done.returncode == 0, done.stderr
+    # Some programs would rather help than complain.
+    wrong = run(["-m", program, *options, "--no-such-option", ONLY_LOOK[program]], name)
+    assert wrong.returncode != 0
+
+
+def test_the_service_starts_with_what_the_example_says():
+    done = run(["manage.py", "check"], "app")
+
+    assert done.returncode == 0, done.stderr

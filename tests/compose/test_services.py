@@ -1,0 +1,145 @@
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from tests.compose.project import (
+    DEFAULTS,
+    EXAMPLE,
+    FILE,
+    FOLDER,
+    OURS,
+    PROJECT,
+    SERVICES,
+    dependencies,
+    instructions,
+    profiles,
+)
+
+each_service = pytest.mark.parametrize("name", SERVICES)
+each_of_ours = pytest.mark.parametrize("name", OURS)
+
+
+def test_the_file_keeps_to_the_compose_specification():
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema=vendor.compose-spec"]
+
+    done = subprocess.run([*check, FILE], capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stdout
+
+
+def test_profiles_choose_the_servers_the_workers_and_the_load():
+    chosen = {}
+    for name in SERVICES:
+        for profile in profiles(name) or {"always"}:
+            chosen.setdefault(profile, set()).add(name)
+
+    assert chosen == {
+        "always": {"migrate", "app", "nginx"},
+        "mysql-default": {"mysql-default"},
+        "mysql-tuned": {"mysql-tuned"},
+        "redis": {"redis"},
+        "rabbitmq": {"rabbitmq"},
+        "drainer": {"drainer"},
+        "celery": {"worker", "beat"},
+        "seed": {"seed"},
+        "load": {"locust-master", "locust-worker"},
+    }
+
+
+def test_app_servers_and_workers_can_be_many():
+    replicas = {name: service.get("deploy", {}).get("replicas") for name, service in OURS.items()}
+
+    assert {name: count for name, count in replicas.items() if count} == {
+        "app": "${APP_SERVERS:-2}",
+        "drainer": "${WORKERS:-1}",
+        "worker": "${WORKERS:-1}",
+        "locust-worker": "${LOCUST_WORKERS:-2}",
+    }
+
+
+@each_service
+def test_what_a_service_waits_for_can_come_true(name):
+    for other, wait in dependencies(name).items():
+        if wait.get("condition") == "service_healthy":
+            assert _has_health_check(other)
+        if wait.get("condition") == "service_completed_successfully":
+            assert SERVICES[other]["restart"].partition(":")[0] in ("no", "on-failure")
+
+
+@each_service
+def test_what_a_service_requires_is_chosen_along_with_it(name):
+    for other, wait in dependencies(name).items():
+        if wait.get("required", True):
+            assert not profiles(other) or profiles(name) == profiles(other)
+
+
+@each_service
+def test_everything_that_is_mounted_exists(name):
+    for source in (mount.partition(":")[0] for mount in SERVICES[name].get("volumes", ())):
+        assert source in PROJECT["volumes"] or (FOLDER / source).is_file()
+
+
+@pytest.mark.parametrize("profile", ["default", "tuned"])
+def test_each_mysql_has_its_own_settings(profile):
+    (mount,) = SERVICES[f"mysql-{profile}"]["volumes"]
+
+    assert mount == f"./mysql/{profile}.cnf:/etc/mysql/conf.d/feed.cnf:ro"
+
+
+@each_of_ours
+def test_only_web_servers_have_the_health_check_of_the_image(name):
+    assert _has_health_check(name) == (name == "app")
+
+
+@each_service
+def test_images_are_pinned_and_ports_stay_on_this_machine(name):
+    assert name in OURS or ":" in SERVICES[name]["image"]
+    assert all(port.startswith("127.0.0.1:") for port in SERVICES[name].get("ports", ()))
+
+
+def test_one_service_builds_the_image_and_all_others_wait_for_it():
+    assert [name for name, service in OURS.items() if "build" in service] == ["migrate"]
+    for name in OURS.keys() - {"migrate"}:
+        assert "migrate" in _all_dependencies(name)
+
+
+def test_the_example_names_every_variable_with_its_default():
+    # Compose itself reads this one.
+    assert EXAMPLE.keys() - {"COMPOSE_PROFILES"} == DEFAULTS.keys()
+    for name, default in DEFAULTS.items():
+        assert EXAMPLE[name] == (default or "")
+
+
+def test_nothing_starts_without_the_key_that_all_services_share():
+    keys = {service["environment"].get("SECRET_KEY") for service in OURS.values()}
+
+    assert all(key.startswith("${SECRET_KEY:?") for key in keys if key)
+
+
+def test_the_example_chooses_the_servers_that_it_names():
+    chosen = EXAMPLE["COMPOSE_PROFILES"].split(",")
+    hosts = {urlsplit(value).hostname for name, value in EXAMPLE.items() if name.endswith("_URL")}
+
+    assert hosts == {"mysql-tuned", "redis"}
+    assert all(profiles(host) & set(chosen) for host in hosts)
+
+
+@each_of_ours
+def test_services_are_told_only_what_the_settings_read(name):
+    read = re.findall(r'\benv\.\w+\(\s*"(\w+)"', Path("config/settings.py").read_text())
+
+    assert OURS[name]["environment"].keys() <= set(read)
+
+
+def _has_health_check(name):
+    check = SERVICES[name].get("healthcheck")
+    return not check.get("disable") if check else name in OURS and bool(instructions("HEALTHCHECK"))
+
+
+def _all_dependencies(name):
+    found = set(dependencies(name))
+    return found.union(*map(_all_dependencies, found))
