@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make .venv/ with everything in requirements-dev.txt; with the argument "servers", install the
-# database servers that the tests and the laboratory start for themselves. What the system lacks is
+# servers that the tests and the laboratory start for themselves. What the system lacks is
 # installed where that may be done (root, or sudo that asks for no password), and else named.
 set -eu
 cd "$(dirname "$0")"
@@ -34,6 +34,8 @@ if [ "${1:-}" = servers ]; then
     set --
     command -v mariadbd >/dev/null || command -v mysqld >/dev/null || set -- "$@" mariadb-server
     command -v redis-server >/dev/null || command -v valkey-server >/dev/null || set -- "$@" redis-server
+    [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || command -v rabbitmq-server >/dev/null || set -- "$@" rabbitmq-server
+    command -v nginx >/dev/null || set -- "$@" nginx
     [ $# -eq 0 ] || install "$@"
     exit 0
 fi

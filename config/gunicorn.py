@@ -11,9 +11,9 @@ from config import settings
 
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"
-worker_class = "gthread"
+worker_class = "gthread" if settings.WEB_THREADS else "config.gunicorn_worker.LoopWorker"
 workers = settings.WEB_WORKERS
-threads = settings.WEB_THREADS
+threads = settings.WEB_THREADS or 1
 worker_connections = 2000
 backlog = 2048
 keepalive = 75  # seconds: longer than clients pause, so that they keep their connection

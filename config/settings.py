@@ -38,9 +38,9 @@ MIDDLEWARE = [
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
-WEB_WORKERS = env.int("WEB_WORKERS", default=2)
-WEB_THREADS = env.int("WEB_THREADS", default=4)
-"""Of each worker; each thread keeps a database connection."""
+WEB_WORKERS = env.int("WEB_WORKERS", default=3)
+WEB_THREADS = env.int("WEB_THREADS", default=0)
+"""Of each worker; 0 answers in the worker's event loop. Each keeps a database connection."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
@@ -95,7 +95,16 @@ CELERY_TASK_TIME_LIMIT = TASK_TIME_LIMIT_S
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
-CELERY_BEAT_SCHEDULE = {"sweep": {"task": "workers.tasks.sweep", "schedule": 5.0}}
+SWEEP_S = env.float("FEED_SWEEP_S", default=5.0)
+# A sweep waits in the queue like any message. One that is taken up before it expires has found
+# the queue short: what has had no receipt for longer than that is lost, not waiting.
+CELERY_BEAT_SCHEDULE = {
+    "sweep": {
+        "task": "workers.tasks.sweep",
+        "schedule": SWEEP_S,
+        "options": {"expires": SWEEP_S},
+    }
+}
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.TokenAuthentication"],

@@ -49,15 +49,16 @@ def check_connections_suffice(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
     """Each thread keeps a connection; one more than the server allows is refused, under load."""
-    threads = settings.WEB_WORKERS * settings.WEB_THREADS
+    threads = max(1, settings.WEB_THREADS)
+    wanted = settings.WEB_WORKERS * threads
     warnings: list[CheckMessage] = []
     for alias in databases or ():
         allowed = _max_connections(alias)
-        if allowed is not None and threads > allowed:
+        if allowed is not None and wanted > allowed:
             warnings.append(
                 checks.Warning(
-                    f"{settings.WEB_WORKERS} app workers of {settings.WEB_THREADS} threads may ask "
-                    f"for {threads} connections; the database {alias!r} allows {allowed}.",
+                    f"{settings.WEB_WORKERS} app workers of {threads} threads may ask for "
+                    f"{wanted} connections; the database {alias!r} allows {allowed}.",
                     hint="Lower WEB_WORKERS or WEB_THREADS, or raise max_connections.",
                     id="feed.W001",
                 )

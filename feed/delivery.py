@@ -28,9 +28,9 @@ def set_receipts(posts: Sequence[Post]) -> None:
 
 
 def deliver_one(post_id: int) -> None:
-    """Claim one post and deliver it; nothing is done if it has its receipt or is gone."""
+    """Claim one post and deliver it; nothing is done if it has its receipt or another's claim."""
     with transaction.atomic():
-        posts = Post.objects.pending().select_for_update().filter(id=post_id)
+        posts = Post.objects.pending().select_for_update(skip_locked=True).filter(id=post_id)
         deliver(list(posts))
 
 

@@ -13,6 +13,7 @@ from lab.load import Load
 from lab.progress import console
 from lab.report import report
 from lab.run import run, serve
+from lab.servers import CHOICES
 from lab.service import Seed
 from lab.variants import UnknownVariant, Variant
 
@@ -51,7 +52,8 @@ def run_experiment(options: argparse.Namespace) -> int:
             console.print(f"{variant.name} ({number} of {len(variants)}, run {repeat})")
             run(
                 experiment.name, variant, repeat,
-                load=load, seed=seed, out=out / f"{variant.name}-{repeat}",
+                load=load, seed=seed, servers=options.servers,
+                out=out / f"{variant.name}-{repeat}",
             )  # fmt: skip
     as_expected = report(out)
     console.print(f"results: {out}")
@@ -60,7 +62,8 @@ def run_experiment(options: argparse.Namespace) -> int:
 
 def serve_variant(options: argparse.Namespace) -> int:
     seed = Seed(options.people, options.friends, options.graph)
-    serve(Variant.named(options.variant), seed=seed, port=options.port, tokens=options.tokens)
+    variant = Variant.named(options.variant)
+    serve(variant, seed=seed, servers=options.servers, port=options.port, tokens=options.tokens)
     return 0
 
 
@@ -88,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("variant")
     command.add_argument("--port", type=_positive, default=8000)
     command.add_argument("--tokens", type=Path, default=Path("var/tokens.csv"), metavar="FILE")
-    _add_seed(command)
+    _add_service(command)
     command.set_defaults(command=serve_variant)
 
     command = commands.add_parser("run", help="measure and audit variants, one after another")
@@ -102,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         "--repeat", type=_positive, default=1, help="runs of each, in rotated order"
     )
     command.add_argument("--out", type=Path, metavar="DIR")
-    _add_seed(command)
+    _add_service(command)
     command.set_defaults(command=run_experiment)
 
     command = commands.add_parser("report", help="compare the results of a run")
@@ -111,7 +114,14 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_seed(command: Any) -> None:
+def _add_service(command: Any) -> None:
+    command.add_argument(
+        "--servers",
+        choices=CHOICES,
+        default="auto",
+        help="databases and brokers: installed binaries (local), containers (docker), whichever "
+        "is there (auto), or those of DATABASE_URL, REDIS_URL and BROKER_URL (external)",
+    )
     command.add_argument("--people", type=_positive, default=1000)
     command.add_argument("--friends", type=int, default=500, help="of each person")
     command.add_argument("--graph", choices=("ring", "star", "zipf"), default="ring")

@@ -6,7 +6,8 @@ import socket
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -27,6 +28,8 @@ class Processes:
     def __init__(self, logs: Path) -> None:
         self.logs = logs
         self._started: defaultdict[str, list[subprocess.Popen[bytes]]] = defaultdict(list)
+        self._accounted: defaultdict[str, list[int]] = defaultdict(list)
+        self._at_exit = ExitStack()
 
     def __enter__(self) -> Self:
         self.logs.mkdir(parents=True, exist_ok=True)
@@ -38,8 +41,13 @@ class Processes:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        for role in reversed(list(self._started)):
-            self.stop(role)
+        with self._at_exit:
+            for role in reversed(list(self._started)):
+                self.stop(role)
+
+    def at_exit(self, clean_up: Callable[[], object]) -> None:
+        """Call this when all processes have ended, the latest first."""
+        self._at_exit.callback(clean_up)
 
     def start(
         self, role: str, argv: Sequence[str], env: Mapping[str, str]
@@ -50,12 +58,23 @@ class Processes:
                 argv, env={**os.environ, **env}, stdout=log, stderr=log, start_new_session=True
             )
         self._started[role].append(process)
+        self.account(role, process.pid)
         return process
+
+    def account(self, role: str, pid: int) -> None:
+        """Count what this process and its children use as a role's."""
+        self._accounted[role].append(pid)
 
     def call(
         self, role: str, argv: Sequence[str], env: Mapping[str, str], *, ok: Sequence[int] = (0,)
     ) -> str:
         """Run a command to its end and return its output. Raises RunFailed on other exit codes."""
+        return "".join(self.lines(role, argv, env, ok=ok))
+
+    def lines(
+        self, role: str, argv: Sequence[str], env: Mapping[str, str], *, ok: Sequence[int] = (0,)
+    ) -> Iterator[str]:
+        """Run a command and yield its output as it comes. Raises RunFailed like ``call``."""
         with self._log(role).open("ab") as log:
             process = subprocess.Popen(
                 argv,
@@ -64,12 +83,14 @@ class Processes:
                 stderr=log,
                 start_new_session=True,
             )
-            self._started[role].append(process)
-            output, _ = process.communicate()
+        self._started[role].append(process)
+        assert process.stdout is not None
+        with process.stdout as output:
+            yield from (line.decode() for line in output)
+        process.wait()
         self._started[role].remove(process)
         if process.returncode not in ok:
             raise RunFailed(f"{role} ended with status {process.returncode}: {self.log_tail(role)}")
-        return output.decode()
 
     def wait_until(self, role: str, ready: Callable[[], bool], *, within_s: float = 30) -> None:
         """Wait for a started process. Raises RunFailed if it ends, or isn't ready in time."""
@@ -89,6 +110,7 @@ class Processes:
     def stop(self, role: str) -> None:
         """Ask the processes of a role to end, and end those that don't, with their children."""
         processes = self._started.pop(role, [])
+        self._accounted.pop(role, None)
         for process in processes:
             process.terminate()
         for process in processes:
@@ -104,9 +126,16 @@ class Processes:
 
     def cpu_s(self) -> dict[str, float]:
         """Return the CPU seconds, user and system, that each role has used so far."""
+        return self._by_role(_cpu_s)
+
+    def memory_mib(self) -> dict[str, float]:
+        """Return the memory of each role, what its processes share counted once (PSS)."""
+        return self._by_role(_memory_mib)
+
+    def _by_role(self, figure: Callable[[psutil.Process], float]) -> dict[str, float]:
         return {
-            role: sum(_cpu_s(process.pid) for process in processes)
-            for role, processes in list(self._started.items())
+            role: sum(_of_family(pid, figure) for pid in pids)
+            for role, pids in list(self._accounted.items())
         }
 
     def log_tail(self, role: str) -> str:
@@ -130,10 +159,19 @@ def _kill_session(pid: int) -> None:
         pass
 
 
-def _cpu_s(pid: int) -> float:
+def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
+    """Add up a figure of a process and its children; 0 for those that have ended."""
     try:
         process = psutil.Process(pid)
-        times = [p.cpu_times() for p in (process, *process.children(recursive=True))]
+        return sum(figure(member) for member in (process, *process.children(recursive=True)))
     except psutil.NoSuchProcess:
         return 0.0
-    return float(sum(t.user + t.system for t in times))
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)
+
+
+def _memory_mib(process: psutil.Process) -> float:
+    return float(process.memory_full_info().pss / 2**20)

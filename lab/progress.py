@@ -11,8 +11,11 @@ console = Console(stderr=True)
 
 
 @contextmanager
-def stage(name: str, seconds: float | None = None) -> Iterator[Callable[[], None]]:
-    """Show a stage while its block runs; calling what it yields moves the bar on by the clock."""
+def stage(name: str, seconds: float | None = None) -> Iterator[Callable[..., None]]:
+    """Show a stage while its block runs.
+
+    Calling what it yields moves the bar on by the clock, and may say anew what is going on.
+    """
     if not console.is_terminal:
         console.print(f"  {name}" + (f" ({seconds:g} s)" if seconds else ""))
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
@@ -21,4 +24,8 @@ def stage(name: str, seconds: float | None = None) -> Iterator[Callable[[], None
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         task = bar.add_task(name, total=seconds)
-        yield lambda: bar.update(task, completed=time.monotonic() - started)
+
+        def advance(description: str | None = None) -> None:
+            bar.update(task, completed=time.monotonic() - started, description=description)
+
+        yield advance

@@ -35,6 +35,7 @@ class Result:
     audit: dict[str, Any] | None = None
     cpu_s: dict[str, float] = field(default_factory=dict)
     cpu_s_per_million_deliveries: float | None = None
+    memory_mib: dict[str, float] = field(default_factory=dict)
     generator_saturated: bool = False
     errors: list[str] = field(default_factory=list)
 

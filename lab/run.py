@@ -15,15 +15,20 @@ from lab.sampler import Sampler
 from lab.service import Receipt, Seed, Service
 from lab.variants import Variant
 
-ROLES = ("web", "workers", "database", "redis", "locust")
-DRAIN_WITHIN_S = 900
-"""The published way needs minutes for what it was posted in one."""
+ROLES = ("web", "workers", "database", "redis", "broker", "locust")
 SATURATED_CORES = 0.9
 """Locust runs on one core; beyond this share of it the generator may be the limit."""
 
 
 def run(
-    experiment: str, variant: Variant, repeat: int, *, load: Load, seed: Seed, out: Path
+    experiment: str,
+    variant: Variant,
+    repeat: int,
+    *,
+    load: Load,
+    seed: Seed,
+    servers: str,
+    out: Path,
 ) -> Result:
     """Run a variant and write its result, also that of a run that failed."""
     result = Result(
@@ -36,7 +41,7 @@ def run(
     )
     out.mkdir(parents=True, exist_ok=True)
     try:
-        _measure(result, variant, load, seed, out)
+        _measure(result, variant, load, seed, servers, out)
     except RunFailed as error:
         console.print(f"  [red]failed:[/red] {error}")
         result.errors.append(str(error))
@@ -44,19 +49,22 @@ def run(
     return result
 
 
-def _measure(result: Result, variant: Variant, load: Load, seed: Seed, out: Path) -> None:
+def _measure(
+    result: Result, variant: Variant, load: Load, seed: Seed, servers: str, out: Path
+) -> None:
     with TemporaryDirectory(prefix="lab-") as scratch, Processes(out / "logs") as processes:
-        service = Service(variant, processes, Path(scratch))
+        service = Service(variant, processes, Path(scratch), servers=servers)
         with stage("migrate and seed"):
             service.prepare(seed)
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
-        with Sampler(processes.cpu_s) as sampler:
+        with Sampler(processes) as sampler:
             _generate(load, service, processes, out)
-        with stage("drain"):
-            service.stop_web()
-            receipts = service.receipts(DRAIN_WITHIN_S if variant.delivers else 0)
+        service.stop_web()
+        if variant.delivers:
+            _drain(service)
+        receipts = service.receipts()
         requests = read_requests(out / "requests.csv", load.run_time_s)
         _record_requests(result, requests, load.run_time_s)
         _record_receipts(result, receipts, requests, load.run_time_s)
@@ -74,6 +82,13 @@ def _generate(load: Load, service: Service, processes: Processes, out: Path) -> 
             advance()
     if locust.returncode != 0:
         raise RunFailed(f"locust ended with {locust.returncode}: {processes.log_tail('locust')}")
+
+
+def _drain(service: Service) -> None:
+    """Wait for as long as deliveries are being made; the published way takes many minutes."""
+    with stage("drain") as advance:
+        for backlog in service.drain():
+            advance(f"drain: {backlog:,} posts left")
 
 
 def _still_running(process: subprocess.Popen[bytes]) -> bool:
@@ -110,7 +125,8 @@ def _record_receipts(
 
 def _record_cpu(result: Result, sampler: Sampler, requests: Requests) -> None:
     window = (requests.start, requests.end)
-    result.cpu_s = {role: round(sampler.used_s(role, *window), 2) for role in ROLES}
+    result.cpu_s = {role: round(sampler.cpu_s(role, *window), 2) for role in ROLES}
+    result.memory_mib = {role: round(sampler.memory_mib(role), 1) for role in ROLES}
     service_s = sum(used for role, used in result.cpu_s.items() if role != "locust")
     if result.deliveries:
         result.cpu_s_per_million_deliveries = round(service_s / result.deliveries * 1e6, 2)
@@ -118,13 +134,13 @@ def _record_cpu(result: Result, sampler: Sampler, requests: Requests) -> None:
     result.generator_saturated = cores > SATURATED_CORES
 
 
-def serve(variant: Variant, *, seed: Seed, port: int, tokens: Path) -> None:
+def serve(variant: Variant, *, seed: Seed, servers: str, port: int, tokens: Path) -> None:
     """Serve a variant until interrupted, and leave its people's tokens in ``tokens``."""
     with (
         TemporaryDirectory(prefix="lab-") as scratch,
         Processes(Path(scratch) / "logs") as processes,
     ):
-        service = Service(variant, processes, Path(scratch), port)
+        service = Service(variant, processes, Path(scratch), servers=servers, port=port)
         with stage("migrate and seed"):
             service.prepare(seed)
         service.start()

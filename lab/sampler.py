@@ -1,27 +1,34 @@
-"""CPU seconds by role over time, sampled beside a run."""
+"""What the processes of each role use, sampled beside a run."""
 
 import time
-from collections.abc import Callable
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 
-SAMPLE_EVERY_S = 0.25
+from lab.processes import Processes
+
+CPU_EVERY_S = 0.25
+MEMORY_EVERY_S = 5.0
+"""Rarely: walking the pages of a large process takes milliseconds."""
 
 
 class Sampler:
-    """Calls ``cpu_s`` (role → CPU seconds so far) in a thread while its block runs."""
+    """Looks at the processes from a thread while its block runs."""
 
-    def __init__(self, cpu_s: Callable[[], dict[str, float]]) -> None:
-        self._cpu_s = cpu_s
-        self._samples: list[tuple[float, dict[str, float]]] = []
+    def __init__(self, processes: Processes) -> None:
+        self._processes = processes
+        self._cpu: list[tuple[float, dict[str, float]]] = []
+        self._memory: list[dict[str, float]] = []
         self._stopping = Event()
-        self._thread = Thread(target=self._run, daemon=True)
+        self._threads = [
+            Thread(target=look, daemon=True) for look in (self._look_at_cpu, self._look_at_memory)
+        ]
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        for thread in self._threads:
+            thread.start()
         return self
 
     def __exit__(
@@ -31,16 +38,25 @@ class Sampler:
         traceback: TracebackType | None,
     ) -> None:
         self._stopping.set()
-        self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
-    def used_s(self, role: str, start: float, end: float) -> float:
+    def cpu_s(self, role: str, start: float, end: float) -> float:
         """Return the CPU seconds that a role used between two Unix times."""
-        times = [at for at, _ in self._samples]
-        used = [sample.get(role, 0.0) for _, sample in self._samples]
+        times = [at for at, _ in self._cpu]
+        used = [sample.get(role, 0.0) for _, sample in self._cpu]
         if not times:
             return 0.0
         return float(np.interp(end, times, used) - np.interp(start, times, used))
 
-    def _run(self) -> None:
-        while not self._stopping.wait(SAMPLE_EVERY_S):
-            self._samples.append((time.time(), self._cpu_s()))
+    def memory_mib(self, role: str) -> float:
+        """Return the most that a role had at a time."""
+        return max((sample.get(role, 0.0) for sample in self._memory), default=0.0)
+
+    def _look_at_cpu(self) -> None:
+        while not self._stopping.wait(CPU_EVERY_S):
+            self._cpu.append((time.time(), self._processes.cpu_s()))
+
+    def _look_at_memory(self) -> None:
+        while not self._stopping.wait(MEMORY_EVERY_S):
+            self._memory.append(self._processes.memory_mib())

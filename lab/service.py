@@ -7,13 +7,13 @@ import sqlite3
 import sys
 import urllib.request
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import URLError
 
 from lab.processes import Processes, free_port
-from lab.servers import MySQL, Redis, Server
+from lab.servers import servers_for
 from lab.variants import Variant
 
 CORES = os.cpu_count() or 1
@@ -21,10 +21,13 @@ SECRET_KEY = "a key for private servers on this machine, for one run only"  # no
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected")
 
 
-CELERY = [
-    *(sys.executable, "-m", "celery", "--app=workers", "worker", "--loglevel=WARNING"),
-    *(f"--concurrency={CORES}", "--without-gossip", "--without-mingle", "--without-heartbeat"),
-]
+CELERY = (sys.executable, "-m", "celery", "--app=workers")
+WORKER = (
+    *(*CELERY, "worker", "--loglevel=WARNING", f"--concurrency={CORES}"),
+    *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+)
+AWAIT_DRAIN = (sys.executable, "manage.py", "await_drain")
+BEAT = (*CELERY, "beat", "--loglevel=WARNING", "--scheduler=celery.beat:Scheduler")
 
 
 class Seed(NamedTuple):
@@ -47,7 +50,13 @@ class Service:
     """Runs a variant on 127.0.0.1 with its files in ``folder``."""
 
     def __init__(
-        self, variant: Variant, processes: Processes, folder: Path, port: int | None = None
+        self,
+        variant: Variant,
+        processes: Processes,
+        folder: Path,
+        *,
+        servers: str = "auto",
+        port: int | None = None,
     ) -> None:
         self.variant = variant
         self.processes = processes
@@ -55,7 +64,7 @@ class Service:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.tokens = folder / "tokens.csv"
-        self.servers = _servers(variant, processes, folder)
+        self.servers = servers_for(variant, servers, processes, folder)
 
     def prepare(self, seed: Seed) -> None:
         """Start the servers, make the databases and seed them alike."""
@@ -83,17 +92,23 @@ class Service:
             if self.variant.drains:
                 self.processes.start("workers", _python("manage.py", "drain"), env)
             if self.variant.uses_celery:
-                self.processes.start("workers", CELERY, env)
+                self.processes.start("workers", WORKER, env)
+                self.processes.start("workers", BEAT, env)
 
     def stop_web(self) -> None:
         """Stop taking requests; those in flight are finished."""
         self.processes.stop("web")
 
-    def receipts(self, wait_s: float) -> list[Receipt]:
-        """Wait for the drain, then return the receipt of every post that was written."""
+    def drain(self) -> Iterator[int]:
+        """Wait for the drain, or until nothing more is delivered; yield the backlog at times."""
+        for env in self.environments:
+            yield from map(int, self.processes.lines("await_drain", AWAIT_DRAIN, env))
+
+    def receipts(self) -> list[Receipt]:
+        """Return the receipt of every post that was written."""
         found = []
         for env in self.environments:
-            listed = self._manage("receipts", env, f"--wait={wait_s}")
+            listed = self._manage("receipts", env)
             found += [_receipt(row) for row in csv.DictReader(listed.splitlines())]
         return found
 
@@ -115,7 +130,7 @@ class Service:
         database = self.variant.database
         shared = self.variant.environment | {
             "SECRET_KEY": SECRET_KEY,
-            "WEB_WORKERS": str(max(1, CORES // database.app_servers)),
+            "WEB_WORKERS": str(database.app_workers(CORES)),
             "WEB_THREADS": str(database.threads),
         }
         for server in self.servers:
@@ -145,16 +160,6 @@ class Service:
                 return bool(answer.status == 200)
         except (URLError, OSError):
             return False
-
-
-def _servers(variant: Variant, processes: Processes, folder: Path) -> list[Server]:
-    servers: list[Server] = []
-    if variant.database.profile:
-        profile = Path("compose/mysql") / variant.database.profile
-        servers.append(MySQL(processes, folder / "mysql", profile))
-    if variant.uses_redis:
-        servers.append(Redis(processes, folder / "redis"))
-    return servers
 
 
 def _python(*arguments: str) -> list[str]:

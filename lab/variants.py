@@ -20,12 +20,17 @@ class Database:
     app_servers: int = 1
     files: int = 1
     """Databases; more than one means that the app servers don't share."""
-    threads: int = 4
-    """Of each app worker, each with a connection of its own."""
+    threads: int = 0
+    """Of each app worker, each with a connection of its own; 0 answers without threads."""
     profile: str | None = None
     """The file in compose/mysql that a MySQL server runs with; None for SQLite."""
     durability: str | None = None
     """What its settings give away."""
+
+    def app_workers(self, cores: int) -> int:
+        """Return how many processes each app server has."""
+        processes = cores if self.threads else cores + 1
+        return max(1, processes // self.app_servers)
 
 
 SQLITE_DURABILITY = "SQLite synchronous=NORMAL: a power cut can take the last commits"
@@ -41,6 +46,7 @@ DATABASES = {
     "mysql_default": Database(profile="default.cnf", threads=100),
     "mysql_tuned": Database(profile="tuned.cnf", durability=TUNED_DURABILITY),
 }
+BROKERS = ("redis", "rabbitmq")
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
 
@@ -53,19 +59,23 @@ class Variant:
     database: Database
     strategy: str
     store: str
+    broker: str | None
+    """Where Celery's messages wait; None without Celery."""
 
     @classmethod
     def named(cls, name: str) -> "Variant":
         """Return the variant that ``name`` spells. Raises UnknownVariant."""
-        database, _, rest = name.partition("-")
+        spelled, _, broker = name.partition("@")
+        database, _, rest = spelled.partition("-")
         strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
         for said, known in ((database, DATABASES), (strategy, STRATEGIES), (store, STORES)):
             if said not in known:
                 raise UnknownVariant(
                     f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
-                    "database-strategy-store, database-pull or database-null"
+                    "database-strategy-store, database-pull or database-null, "
+                    "with Celery also database-strategy-store@rabbitmq"
                 )
-        return cls(name, DATABASES[database], strategy, store)
+        return cls(name, DATABASES[database], strategy, store, _broker(name, strategy, broker))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -73,11 +83,11 @@ class Variant:
 
     @property
     def uses_redis(self) -> bool:
-        return self.store in REDIS_STORES or self.uses_celery
+        return self.store in REDIS_STORES or self.broker == "redis"
 
     @property
     def uses_celery(self) -> bool:
-        return self.strategy in CELERY_STRATEGIES
+        return self.broker is not None
 
     @property
     def durability_given_away(self) -> list[str]:
@@ -86,8 +96,10 @@ class Variant:
 
     @property
     def drains(self) -> bool:
-        """Drainers deliver the posts, or finish what a lost message left behind."""
-        return self.strategy == "outbox" or self.uses_celery
+        """A drainer delivers the posts, or finishes those whose request died after its commit."""
+        return self.strategy == "outbox" or (
+            self.strategy == "inline" and self.store in REDIS_STORES
+        )
 
     @property
     def delivers(self) -> bool:
@@ -97,3 +109,14 @@ class Variant:
     def should_be_clean(self) -> bool:
         """Its audit has to be clean; where not, the audit has to find what is wrong by design."""
         return self.delivers and self.database.files == 1
+
+
+def _broker(name: str, strategy: str, said: str) -> str | None:
+    if strategy not in CELERY_STRATEGIES:
+        if said:
+            raise UnknownVariant(f"{name!r}: the strategy {strategy!r} has no broker")
+        return None
+    broker = said or BROKERS[0]
+    if broker not in BROKERS:
+        raise UnknownVariant(f"{name!r}: the broker {said!r} is none of {', '.join(BROKERS)}")
+    return broker

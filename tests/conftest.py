@@ -1,13 +1,24 @@
+import contextlib
 from pathlib import Path
 
+import psutil
 import pytest
 from django.conf import settings as django_settings
 from django.db import connection
+from kombu import pools
+from redis import Redis
 from rest_framework.test import APIClient
 
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
 from feed.timelines import get_timeline
+from lab import servers
+from lab.processes import Processes
+from tests.workers.embedded import Worker
+from workers.celery import app
+
+SQL_STORES = ["rowwise", "bulk", "setbased"]
+REDIS_STORES = ["roundtrip", "pipeline", "script", "ring"]
 
 
 @pytest.fixture(scope="session")
@@ -31,6 +42,71 @@ def database_url():
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"
     return f"mysql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+
+
+@contextlib.contextmanager
+def redis_server(folder):
+    """A private server that keeps nothing: yields its process and what the service is told."""
+    with Processes(folder / "logs") as processes:
+        server = servers.Redis(processes, folder / "redis", servers.LAUNCHERS["local"])
+        server.start()
+        (process,) = map(psutil.Process, processes.pids(server.role))
+        try:
+            yield process, server.environment
+        finally:
+            process.resume()  # a test may have frozen it
+
+
+@pytest.fixture(scope="session")
+def redis_environment(tmp_path_factory):
+    with redis_server(tmp_path_factory.mktemp("redis")) as (_, environment):
+        yield environment
+
+
+@pytest.fixture(scope="session")
+def redis_url(redis_environment):
+    return redis_environment["REDIS_URL"]
+
+
+@pytest.fixture
+def keep_timelines_at(settings):
+    """Point the Redis stores at a server."""
+
+    def point(url, **options):
+        stores = {
+            alias: {**settings.FEED_TIMELINES[alias], "OPTIONS": {"url": url, **options}}
+            for alias in REDIS_STORES
+        }
+        settings.FEED_TIMELINES = settings.FEED_TIMELINES | stores
+
+    return point
+
+
+@pytest.fixture
+def redis(redis_url, keep_timelines_at):
+    """The client of an empty private server, which is where the Redis stores keep timelines."""
+    keep_timelines_at(redis_url)
+    with Redis.from_url(redis_url) as client:
+        client.flushdb()
+        yield client
+
+
+@pytest.fixture(scope="session")
+def celery_worker(redis_environment):
+    """It lives as long as the tests, and idles when none of them sends a message."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app.conf, "broker_url", redis_environment["BROKER_URL"])
+        with Worker().running() as worker:
+            yield worker
+        pools.reset()
+
+
+@pytest.fixture
+def worker(celery_worker, transactional_db):
+    """A Celery worker that has done nothing yet, on a broker of its own."""
+    celery_worker.forget()
+    yield celery_worker
+    celery_worker.settle()
 
 
 def make_people(count, friends=()):

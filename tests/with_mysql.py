@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lab.processes import Processes
-from lab.servers import MySQL
+from lab.servers import LAUNCHERS, MySQL
 
 
 def main(command: list[str]) -> int:
@@ -18,7 +18,7 @@ def main(command: list[str]) -> int:
         TemporaryDirectory(prefix="tests-") as folder,
         Processes(Path(folder) / "logs") as processes,
     ):
-        server = MySQL(processes, Path(folder) / "mysql", Path("compose/mysql/tuned.cnf"))
+        server = MySQL(processes, Path(folder) / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
         server.start()
         return subprocess.run(command, env={**os.environ, **server.environment}).returncode
 

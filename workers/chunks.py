@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.db import transaction
 
 from accounts.models import Friendship
-from feed.delivery import set_receipts
+from feed.delivery import deliver_one, set_receipts
 from feed.models import Post
 from feed.timelines import get_timeline
 from workers.models import Chunk
@@ -25,10 +25,19 @@ def plan_chunks(post: Post) -> Iterator[tuple[int, list[int]]]:
         yield number, owners[start : start + OWNERS_PER_CHUNK]
 
 
-def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int]) -> None:
-    """Deliver a post to some of its owners. Safe to repeat."""
+def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline: str) -> None:
+    """Deliver a post to some of its owners. Safe to repeat.
+
+    ``timeline`` is the store that the chunks were planned for. If it has been switched since, the
+    post goes into the new one whole: some of its chunks may be in the old one.
+    """
+    if timeline != get_timeline().alias:
+        deliver_one(post_id)
+        return
     with transaction.atomic():
-        post = Post.objects.pending().filter(id=post_id).first()
+        # The lock makes the chunks of a post come one after the other: of two that ended at once,
+        # neither would see the other's row gone.
+        post = Post.objects.pending().select_for_update().filter(id=post_id).first()
         if post:
             get_timeline().deliver_to(post, owner_ids)
             _finish(post, number)
@@ -40,9 +49,6 @@ def forget_finished_chunks() -> None:
 
 
 def _finish(post: Post, number: int) -> None:
-    # The lock makes the chunks of a post finish one after the other: of two that finished at
-    # once, neither would see the other's row gone.
-    Post.objects.select_for_update().get(id=post.id)
     Chunk.objects.filter(post=post, number=number).delete()
     if not Chunk.objects.filter(post=post).exists():
         set_receipts([post])

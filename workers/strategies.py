@@ -5,6 +5,7 @@ from django.db import transaction
 from feed.fanout.base import Fanout
 from feed.fanout.outbox import Outbox
 from feed.models import Post
+from feed.timelines import get_timeline
 from workers.chunks import plan_chunks
 from workers.doorbell import Doorbell
 from workers.tasks import deliver_chunk, deliver_post
@@ -37,7 +38,7 @@ class Chunked(Fanout):
 
     def _enqueue(self, post_id: int, chunks: list[tuple[int, list[int]]]) -> None:
         for number, owner_ids in chunks:
-            deliver_chunk.delay(post_id, number, owner_ids)
+            deliver_chunk.delay(post_id, number, owner_ids, get_timeline().alias)
 
 
 class RungOutbox(Outbox):

@@ -15,9 +15,9 @@ def deliver_post(post_id: int) -> None:
 
 
 @shared_task
-def deliver_chunk(post_id: int, number: int, owner_ids: list[int]) -> None:
+def deliver_chunk(post_id: int, number: int, owner_ids: list[int], timeline: str) -> None:
     """Deliver one post to some of its owners."""
-    chunks.deliver_chunk(post_id, number, owner_ids)
+    chunks.deliver_chunk(post_id, number, owner_ids, timeline)
 
 
 @shared_task

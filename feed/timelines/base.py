@@ -21,6 +21,9 @@ class Timeline(ABC):
     partial: ClassVar[bool] = False
     """Takes a post for some of its owners at a time (``deliver_to``)."""
 
+    linger_ms: ClassVar[float] = 100
+    """How long a drainer gathers a batch: long where many posts cost little more than few."""
+
     capacity: int | None = None
     """The newest N post ids of a timeline are kept; None keeps all."""
 

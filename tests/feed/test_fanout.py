@@ -1,36 +1,58 @@
-"""Every strategy with every store, through the services."""
+"""Every strategy with every store, through the services, a real broker and a real worker."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
+from django.db import connection, transaction
 from django.db.models.functions import Now
 
+from feed.audit import audit
 from feed.delivery import deliver_pending
 from feed.fanout import get_fanout
 from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
 from feed.timelines import get_timeline
-from tests.feed.conftest import REDIS_STORES
+from tests.conftest import REDIS_STORES, SQL_STORES
 
-SQL = ["rowwise", "bulk", "setbased", "pull"]
-STORES = [*SQL, "memory", *REDIS_STORES]
-SHARED = [store for store in STORES if store != "memory"]
-PAIRS = [("inline", store) for store in STORES] + [("outbox", store) for store in SHARED]
+STORES = [*SQL_STORES, *REDIS_STORES, "pull", "memory"]
+STRATEGIES = ["inline", "outbox", "task", "chunked", "outbox_celery"]
+REFUSED = {
+    ("outbox", "memory"): "E001",
+    ("task", "memory"): "E001",
+    ("chunked", "memory"): "E001",
+    ("outbox_celery", "memory"): "E001",
+    ("chunked", "pull"): "E002",
+}
+PAIRS = [
+    (strategy, store)
+    for strategy in STRATEGIES
+    for store in STORES
+    if (strategy, store) not in REFUSED
+]
 
 
 @pytest.fixture(params=PAIRS, ids="-".join)
-def pair(request, settings, transactional_db, friends, redis):
+def pair(request, settings, worker, friends, redis, monkeypatch):
+    monkeypatch.setattr("workers.chunks.OWNERS_PER_CHUNK", 2)
     settings.FEED_FANOUT, settings.FEED_TIMELINE = request.param
     return request.param
 
 
-def drain():
-    while deliver_pending(limit=100):
-        pass
+@pytest.fixture
+def drain(pair, worker):
+    """Wait until whoever has to deliver has done it."""
+
+    def drain():
+        while pair[0] == "outbox" and deliver_pending(limit=100):
+            pass
+        worker.await_receipts()
+
+    return drain
 
 
 def bodies(owner_id):
@@ -38,7 +60,7 @@ def bodies(owner_id):
     return [post.body for post in page.posts]
 
 
-def test_a_post_reaches_every_friend_and_gets_its_receipt(pair):
+def test_a_post_reaches_every_friend_and_gets_its_receipt(drain):
     published = publish_post(author_id=1, body="hello").post
 
     drain()
@@ -47,20 +69,48 @@ def test_a_post_reaches_every_friend_and_gets_its_receipt(pair):
     assert Post.objects.get(id=published.id).delivered_at is not None
 
 
-def test_only_the_outbox_leaves_a_backlog(pair):
-    publish_post(author_id=1, body="hello")
+def test_only_inline_leaves_no_backlog(pair, worker):
+    with worker.held():
+        publish_post(author_id=1, body="hello")
 
-    assert Post.objects.pending().exists() == (pair[0] == "outbox")
+        assert Post.objects.pending().exists() == (pair[0] != "inline")
 
 
-def test_a_post_deleted_before_its_delivery_never_shows(pair):
-    post = publish_post(author_id=1, body="hello").post
-    delete_post(person_id=1, post_id=post.id)
+def test_a_post_deleted_before_its_delivery_never_shows(worker, drain):
+    with worker.held():
+        post = publish_post(author_id=1, body="hello").post
+        delete_post(person_id=1, post_id=post.id)
 
     drain()
 
-    assert bodies(2) == []
-    assert not Post.objects.pending().exists()
+    assert [bodies(owner) for owner in (1, 2, 3)] == [[], [], []]
+
+
+def test_a_post_that_is_rolled_back_leaves_nothing_and_sends_nothing(pair, worker):
+    with transaction.atomic():
+        publish_post(author_id=1, body="hello")
+        transaction.set_rollback(True)
+    worker.settle()
+
+    assert worker.sent == {}
+    assert not Post.objects.exists()
+    assert [get_timeline().members(owner) for owner in (1, 2, 3)] == [[], [], []]
+
+
+def test_posts_published_at_once_all_arrive(drain):
+    def publish(number):
+        try:
+            publish_post(author_id=1 + number % 3, body=str(number))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as clients:
+        list(clients.map(publish, range(8)))
+    drain()
+
+    assert sorted(map(int, bodies(2))) == list(range(8))
+    *_, (_, found) = audit(get_timeline())
+    assert found.ok, found
 
 
 def test_the_null_strategy_never_delivers(settings, transactional_db, friends):
@@ -97,7 +147,7 @@ def test_a_store_that_fails_refuses_the_post_only_where_it_shares_the_transactio
     assert Post.objects.pending().count() == int(accepted)
     assert deliver_pending(limit=100) == 0  # the request might still be at it
     Post.objects.update(created_at=Now() - timedelta(minutes=1))
-    drain()
+    assert deliver_pending(limit=100) == int(accepted)
     assert bodies(2) == ["hello"] * int(accepted)
 
 
@@ -109,10 +159,11 @@ def test_a_bad_name_is_refused_with_the_good_ones(setting, settings):
         get_fanout() if setting == "FEED_FANOUT" else get_timeline()
 
 
-def test_the_check_refuses_to_deliver_elsewhere_into_a_store_that_nobody_sees(settings):
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = "outbox", "memory"
+@pytest.mark.parametrize("choice", REFUSED, ids="-".join)
+def test_the_check_refuses_a_pair_that_cannot_work(choice, settings):
+    settings.FEED_FANOUT, settings.FEED_TIMELINE = choice
 
-    with pytest.raises(SystemCheckError, match=r"feed\.E001"):
+    with pytest.raises(SystemCheckError, match=rf"feed\.{REFUSED[choice]}"):
         call_command("check")
 
 

@@ -11,8 +11,7 @@ from config.cache import cache as cache_settings
 from feed.hydration import forget, hydrate
 from feed.models import Post
 from feed.services import delete_post, publish_post
-from tests.conftest import client_of
-from tests.feed.conftest import redis_server
+from tests.conftest import client_of, redis_server
 
 
 @pytest.fixture
@@ -86,8 +85,8 @@ def test_a_deletion_that_did_not_happen_hides_nothing(cached):
 
 def test_a_frozen_cache_is_answered_with_503_in_time(settings, tmp_path, friends):
     publish_post(author_id=1, body="hello")
-    with redis_server(tmp_path) as (process, url):
-        settings.CACHES = {"default": cache_settings(url)}
+    with redis_server(tmp_path) as (process, environment):
+        settings.CACHES = {"default": cache_settings(environment["REDIS_URL"])}
         process.send_signal(signal.SIGSTOP)
 
         answer = client_of(2).get("/v1/feed/")

@@ -5,11 +5,9 @@ from django.db import transaction
 
 from feed.models import Post
 from feed.timelines import get_timeline
-from tests.conftest import make_people
-from tests.feed.conftest import REDIS_STORES
+from tests.conftest import REDIS_STORES, SQL_STORES, make_people
 
-SQL = ["rowwise", "bulk", "setbased"]
-SHARED = [*SQL, *REDIS_STORES]
+SHARED = [*SQL_STORES, *REDIS_STORES]
 WRITING = [*SHARED, "memory"]
 STORES = [*WRITING, "pull"]
 

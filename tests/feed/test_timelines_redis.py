@@ -18,8 +18,7 @@ from feed.timelines import get_timeline, timelines
 from feed.timelines.ring import Ring
 from feed.timelines.script import Script
 from feed.timelines.shards import by_shard
-from tests.conftest import make_people
-from tests.feed.conftest import REDIS_STORES, redis_server
+from tests.conftest import REDIS_STORES, make_people, redis_server
 
 SCRIPTED = ["script", "ring"]
 CAPACITY = 8
@@ -240,8 +239,8 @@ def test_two_that_deliver_the_same_batch_at_once_deliver_once(alias, redis, tran
 def test_a_frozen_server_fails_a_delivery_within_seconds(
     alias, keep_timelines_at, friends, tmp_path
 ):
-    with redis_server(tmp_path) as (process, url):
-        keep_timelines_at(url)
+    with redis_server(tmp_path) as (process, environment):
+        keep_timelines_at(environment["REDIS_URL"])
         posts = posts_by(1, 2)
         timelines[alias].deliver(posts[:1])
 

@@ -10,7 +10,7 @@ SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=3s"]
 FIELDS = (
     "experiment variant repeat started_at environment offered_rps achieved_rps requests failures "
     "latency_ms deliveries deliveries_per_s lag_ms backlog drain_s audit cpu_s "
-    "cpu_s_per_million_deliveries generator_saturated errors"
+    "cpu_s_per_million_deliveries memory_mib generator_saturated errors"
 ).split()
 
 
@@ -69,6 +69,8 @@ def test_private_servers_are_started_and_accounted_for(run):
     assert len(result["environment"]["durability_given_away"]) == 2
     assert result["cpu_s"]["database"] > 0
     assert result["cpu_s"]["redis"] > 0
+    assert result["memory_mib"]["database"] > 50
+    assert result["memory_mib"]["redis"] > 1
 
 
 def test_two_servers_with_a_file_each_miss_about_half(run):

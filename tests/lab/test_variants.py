@@ -29,6 +29,27 @@ def test_short_names(name, strategy, store):
 
 
 @pytest.mark.parametrize(
+    ("name", "broker", "redis"),
+    [
+        ("sqlite-task-setbased", "redis", True),
+        ("sqlite-task-setbased@rabbitmq", "rabbitmq", False),
+        ("sqlite-task-ring@rabbitmq", "rabbitmq", True),
+        ("sqlite-outbox-setbased", None, False),
+    ],
+)
+def test_a_broker_is_there_for_celery(name, broker, redis):
+    variant = Variant.named(name)
+
+    assert (variant.broker, variant.uses_redis) == (broker, redis)
+
+
+@pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@redis"])
+def test_a_broker_that_makes_no_sense_is_refused(name):
+    with pytest.raises(UnknownVariant, match=r"broker"):
+        Variant.named(name)
+
+
+@pytest.mark.parametrize(
     "name", ["", "sqlite", "oracle-inline-bulk", "sqlite-later-bulk", "sqlite-inline-paper"]
 )
 def test_a_bad_name_is_refused_with_the_good_ones(name):

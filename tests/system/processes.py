@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import threading
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -35,7 +35,8 @@ class Running:
         self.accepted: list[tuple[float, dict]] = []
         self.refused: list[float] = []
         self._stopping = threading.Event()
-        self._clients = [threading.Thread(target=self._post, args=(n,)) for n in range(clients)]
+        self._clients: list[threading.Thread] = []
+        self._posting = clients
 
     def __enter__(self):
         self.processes.__enter__()
@@ -47,13 +48,28 @@ class Running:
             raise
         tokens = self.service.tokens.read_text().split()[1:]
         self.tokens = [row.split(",")[1] for row in tokens]
-        for client in self._clients:
-            client.start()
+        self._start_clients(self._posting)
         return self
 
     def __exit__(self, *error):
         self.stop_clients()
         self.processes.__exit__(None, None, None)
+
+    @contextmanager
+    def load(self, clients: int):
+        """Post while the block runs, or until the audit."""
+        self._start_clients(clients)
+        try:
+            yield
+        finally:
+            self.stop_clients()
+
+    def _start_clients(self, clients: int):
+        self.loaded_at = time.monotonic()
+        self._stopping.clear()
+        self._clients = [threading.Thread(target=self._post, args=(n,)) for n in range(clients)]
+        for client in self._clients:
+            client.start()
 
     def stop_clients(self):
         self._stopping.set()
@@ -66,7 +82,7 @@ class Running:
     def audit(self) -> dict:
         """Stop the load, wait for the drain and audit against all that clients were told."""
         self.stop_clients()
-        self.service.receipts(wait_s=20)
+        list(self.service.drain())
         path = self.folder / "accepted.csv"
         rows = [f"{post['id']},{post['author']},{post['created_at']}" for _, post in self.accepted]
         path.write_text("\n".join(["id,author,created_at", *rows]))

@@ -3,23 +3,45 @@
 import os
 import signal
 import time
+from contextlib import contextmanager
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
 import redis
+from amqp import Connection
+from amqp.exceptions import PreconditionFailed
 
 from tests.system.processes import Running, kill_when
 
-STRATEGIES = ["task", "chunked", "outbox_celery"]
+RABBITMQ = "mysql_tuned-task-setbased@rabbitmq"
+VARIANTS = [
+    "mysql_tuned-task-setbased",
+    "mysql_tuned-chunked-setbased",
+    "mysql_tuned-outbox_celery-setbased",
+    RABBITMQ,
+]
+QUEUE = "celery"
+DELIVERED = "SELECT count(*) FROM feed_post WHERE delivered_at > 0"
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 
 
-@pytest.fixture(params=STRATEGIES)
-def running(request, tmp_path, monkeypatch):
-    monkeypatch.setenv("FEED_GRACE_S", "1")
-    with Running(f"mysql_tuned-{request.param}-setbased", tmp_path) as running:
-        wait_for(lambda: running.query("SELECT count(*) FROM feed_post WHERE delivered_at > 0"))
-        yield running
+@pytest.fixture(scope="module", params=VARIANTS)
+def service(request, tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("FEED_GRACE_S", "1")
+        patched.setenv("FEED_SWEEP_S", "1")
+        with Running(request.param, tmp_path_factory.mktemp("run"), clients=0) as running:
+            yield running
+
+
+@pytest.fixture
+def running(service):
+    """The service under load; what it was told before is audited again."""
+    with service.load(clients=4):
+        delivered = service.query(DELIVERED)
+        wait_for(lambda: service.query(DELIVERED) > delivered)
+        yield service
 
 
 def wait_for(condition, within_s=20):
@@ -32,7 +54,7 @@ def wait_for(condition, within_s=20):
 def celery_main(running):
     """The process of the Celery worker whose children do the work."""
     candidates = map(psutil.Process, running.processes.pids("workers"))
-    (main,) = [process for process in candidates if "celery" in process.cmdline()]
+    (main,) = [process for process in candidates if "worker" in process.cmdline()]
     return main
 
 
@@ -50,7 +72,7 @@ def assert_all_arrived(running, fault_at):
     time.sleep(2)
     audit = running.audit()
 
-    assert running.accepted_between(0, fault_at) > 0
+    assert running.accepted_between(running.loaded_at, fault_at) > 0
     assert running.accepted_between(fault_at, fault_at + 0.5) > 0
     assert running.accepted_between(fault_at + 0.5, time.monotonic()) > 0
     assert audit["posts"] >= len(running.accepted)
@@ -81,13 +103,68 @@ def test_a_celery_worker_that_is_killed_whole_loses_nothing(running):
 
 def test_a_broker_that_forgets_everything_loses_nothing(running):
     main = celery_main(running)
-    broker = redis.Redis.from_url(running.service.environments[0]["BROKER_URL"])
+    broker = broker_of(running)
     main.suspend()  # so that messages wait for it
-    wait_for(lambda: broker.llen("celery") > 0)
+    wait_for(lambda: broker.waiting() > 0)
     waiting = running.query(PENDING)
-    broker.flushdb()
+    broker.forget()
     flushed_at = time.monotonic()
     main.resume()
 
     assert waiting > 0
     assert_all_arrived(running, flushed_at)
+
+
+def test_a_broker_that_is_gone_for_a_while_refuses_no_post(running):
+    broker = running.service.servers[-1]
+    running.processes.stop(broker.role)
+    gone_at = time.monotonic()
+    time.sleep(3)
+    broker.start()
+    back_at = time.monotonic()
+
+    assert running.accepted_between(gone_at + 1, back_at) > 0
+    assert_all_arrived(running, gone_at)
+    assert not [at for at in running.refused if at > gone_at]
+
+
+@pytest.mark.parametrize("service", [RABBITMQ], indirect=True)
+def test_rabbitmq_keeps_the_messages_in_a_quorum_queue(running):
+    classic = {"x-queue-type": "classic"}
+
+    with broker_of(running).channel() as channel, pytest.raises(PreconditionFailed, match="quorum"):
+        channel.queue_declare(QUEUE, durable=True, auto_delete=False, arguments=classic)
+
+
+class RedisBroker:
+    def __init__(self, url):
+        self.client = redis.Redis.from_url(url)
+
+    def waiting(self):
+        return self.client.llen(QUEUE)
+
+    def forget(self):
+        self.client.flushdb()
+
+
+class RabbitMQBroker:
+    def __init__(self, url):
+        self.host = urlsplit(url).netloc.partition("@")[2]
+
+    @contextmanager
+    def channel(self):
+        with Connection(self.host) as connection:
+            yield connection.channel()
+
+    def waiting(self):
+        with self.channel() as channel:
+            return channel.queue_declare(QUEUE, passive=True).message_count
+
+    def forget(self):
+        with self.channel() as channel:
+            channel.queue_purge(QUEUE)
+
+
+def broker_of(running):
+    url = running.service.environments[0]["BROKER_URL"]
+    return RedisBroker(url) if url.startswith("redis") else RabbitMQBroker(url)

@@ -3,6 +3,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
+from feed.fanout import get_fanout
+from feed.timelines import get_timeline
 from workers.drainer import Drainer
 
 
@@ -10,17 +12,20 @@ class Command(BaseCommand):
     help = "Deliver posts without a receipt until stopped (SIGTERM, SIGINT)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        idle = "between looks when idle (5, or a tenth of the strategy's grace period)"
+        linger = "from batch to batch (what pays off with the store)"
         parser.add_argument("--batch", type=int, default=100, help="posts a transaction at most")
-        parser.add_argument("--idle-ms", type=float, default=5, help="between looks when idle")
-        parser.add_argument("--linger-ms", type=float, default=100, help="from batch to batch")
+        parser.add_argument("--idle-ms", type=float, help=idle)
+        parser.add_argument("--linger-ms", type=float, help=linger)
 
-    def handle(self, *args: Any, **options: Any) -> None:
-        if options["batch"] < 1 or options["idle_ms"] < 0 or options["linger_ms"] < 0:
+    def handle(self, *args: Any, batch: int, **options: Any) -> None:
+        idle_ms, linger_ms = options["idle_ms"], options["linger_ms"]
+        if idle_ms is None:
+            idle_ms = max(5, get_fanout().grace_s * 100)
+        if linger_ms is None:
+            linger_ms = get_timeline().linger_ms
+        if batch < 1 or idle_ms < 0 or linger_ms < 0:
             raise CommandError("--batch must be at least 1, --idle-ms and --linger-ms at least 0")
-        drainer = Drainer(
-            batch=options["batch"],
-            idle_s=options["idle_ms"] / 1000,
-            linger_s=options["linger_ms"] / 1000,
-        )
+        drainer = Drainer(batch=batch, idle_s=idle_ms / 1000, linger_s=linger_ms / 1000)
         drainer.stop_on_signals()
         drainer.run()

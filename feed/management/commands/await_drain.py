@@ -1,0 +1,38 @@
+import time
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import BaseCommand
+
+from feed.models import Post
+
+LOOK_EVERY_S = 0.05
+TELL_EVERY_S = 1.0
+
+
+class Command(BaseCommand):
+    help = (
+        "Wait until every post has its receipt, or until no post gets one any more; print the "
+        "backlog once a second and at the end."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        give_up = "without a receipt, after which nobody seems to deliver"
+        parser.add_argument("--give-up-s", type=float, default=60, help=f"seconds {give_up}")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        backlog = Post.objects.pending().count()
+        changed_at = told_at = time.monotonic()
+        while backlog and time.monotonic() < changed_at + options["give_up_s"]:
+            time.sleep(LOOK_EVERY_S)
+            before, backlog = backlog, Post.objects.pending().count()
+            if backlog != before:
+                changed_at = time.monotonic()
+            if time.monotonic() > told_at + TELL_EVERY_S:
+                told_at = time.monotonic()
+                self._tell(backlog)
+        self._tell(backlog)
+
+    def _tell(self, backlog: int) -> None:
+        self.stdout.write(str(backlog))
+        self.stdout.flush()

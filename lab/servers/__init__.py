@@ -1,0 +1,37 @@
+"""The servers of a run: private ones, started from whatever is there, or somebody else's."""
+
+from pathlib import Path
+
+from lab.processes import Processes
+from lab.servers.base import Backend
+from lab.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
+from lab.servers.launchers import LAUNCHERS
+from lab.servers.mysql import MySQL
+from lab.servers.rabbitmq import RabbitMQ
+from lab.servers.redis import Redis
+from lab.variants import Variant
+
+EXTERNAL = "external"
+CHOICES = (*LAUNCHERS, EXTERNAL)
+
+
+def servers_for(variant: Variant, choice: str, processes: Processes, folder: Path) -> list[Backend]:
+    """Return what a variant needs beside SQLite, not started yet."""
+    profile = variant.database.profile
+    rabbitmq = variant.broker == "rabbitmq"
+    if choice == EXTERNAL:
+        redis_names = [
+            *(["REDIS_URL"] if variant.uses_redis else []),
+            *(["BROKER_URL"] if variant.broker == "redis" else []),
+        ]
+        return [
+            *([ExternalMySQL(processes, profile)] if profile else []),
+            *(ExternalRedis(processes, name) for name in redis_names),
+            *([ExternalRabbitMQ(processes)] if rabbitmq else []),
+        ]
+    launch = LAUNCHERS[choice]
+    return [
+        *([MySQL(processes, folder / "mysql", launch, profile=profile)] if profile else []),
+        *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else []),
+        *([RabbitMQ(processes, folder / "rabbitmq", launch)] if rabbitmq else []),
+    ]

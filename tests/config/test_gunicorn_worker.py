@@ -1,0 +1,83 @@
+"""The worker without threads, as a client meets it."""
+
+import socket
+import time
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
+
+import pytest
+
+from lab.processes import Processes
+from lab.service import Service
+from lab.variants import Variant
+
+GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@pytest.fixture(scope="module")
+def port(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("service")
+    with Processes(folder / "logs") as processes:
+        service = Service(Variant.named("sqlite-inline-setbased"), processes, folder)
+        service.processes.start("web", service._gunicorn(), one_worker(service))
+        processes.wait_until("web", lambda: answers(service.port))
+        yield service.port
+
+
+def one_worker(service):
+    return service.environments[0] | {"WEB_WORKERS": "1"}
+
+
+def answers(port):
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def connect(port):
+    client = socket.create_connection(("127.0.0.1", port), timeout=5)
+    return closing(client)
+
+
+def test_a_connection_serves_many_requests(port):
+    with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        for _ in range(3):
+            connection.request("GET", "/healthz")
+            answer = connection.getresponse()
+            assert (answer.status, answer.read()) == (200, b'{"status":"up"}')
+            assert connection.sock is not None
+
+
+def test_clients_that_say_nothing_hold_nobody_up(port):
+    with ExitStack() as silent:
+        for _ in range(50):
+            silent.enter_context(connect(port))
+        started = time.monotonic()
+        with connect(port) as client:
+            client.sendall(GET)
+            assert b"200 OK" in client.recv(1000)
+
+        assert time.monotonic() - started < 2
+
+
+def test_a_client_may_take_its_time_before_the_first_request(port):
+    with connect(port) as client:
+        time.sleep(0.5)
+        client.sendall(GET)
+        assert b"200 OK" in client.recv(1000)
+
+
+def test_requests_sent_together_are_all_answered(port):
+    with connect(port) as client:
+        client.sendall(GET * 3)
+        received = b""
+        while received.count(b"200 OK") < 3:
+            received += client.recv(1000)
+
+
+def test_a_body_that_nobody_reads_does_not_spoil_the_next_request(port):
+    with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
+        for method, path, status in (("POST", "/v1/posts/", 401), ("GET", "/healthz", 200)):
+            connection.request(method, path, body=b"x" * 1000)
+            answer = connection.getresponse()
+            answer.read()
+            assert answer.status == status

@@ -1,0 +1,128 @@
+"""A post is deleted while its delivery is half made: it never shows, and nothing else suffers."""
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.core.cache import cache
+from django.db import connection
+
+from config.cache import cache as cache_settings
+from feed.audit import audit
+from feed.models import Post
+from feed.selectors import read_timeline
+from feed.services import delete_post, publish_post
+from feed.timelines import get_timeline
+from tests.conftest import REDIS_STORES, SQL_STORES
+
+PAIRS = [
+    # Inline into a SQL store there is nothing to delete before all is committed.
+    *(("inline", store) for store in REDIS_STORES),
+    *(
+        (strategy, store)
+        for strategy in ("task", "chunked", "outbox_celery")
+        for store in (*SQL_STORES, *REDIS_STORES)
+    ),
+]
+
+
+class Stall:
+    """Stops every delivery of a store when the first timeline has the post, the rest not."""
+
+    def __init__(self, store, patch):
+        self.reached, self.go = threading.Event(), threading.Event()
+        self._deliver, self._deliver_to = store.deliver, store.deliver_to
+        patch.setattr(store, "deliver", self.deliver)
+        patch.setattr(store, "deliver_to", self.deliver_to)
+
+    def deliver(self, posts):
+        self._begin(posts[0], posts[0].author_id)
+        self._deliver(posts)
+
+    def deliver_to(self, post, owner_ids):
+        self._begin(post, owner_ids[0])
+        self._deliver_to(post, owner_ids)
+
+    def _begin(self, post, owner_id):
+        self._deliver_to(post, [owner_id])
+        self.reached.set()
+        assert self.go.wait(20)
+
+
+class Deletion:
+    """A request to delete, from a thread of its own."""
+
+    def __init__(self, pool, post):
+        self._updating = threading.Event()
+        self.answer = pool.submit(in_a_thread, self._run, post)
+
+    def wait_until_it_waits_or_is_done(self):
+        give_up_at = time.monotonic() + 20
+        assert self._updating.wait(20)
+        while not (self.answer.done() or somebody_waits_for_a_lock()):
+            assert time.monotonic() < give_up_at
+            time.sleep(0.12)  # InnoDB renews its table only if nobody has read it for 0.1 s
+
+    def _run(self, post):
+        with connection.execute_wrapper(self._note):
+            delete_post(person_id=post.author_id, post_id=post.id)
+
+    def _note(self, execute, sql, *args):
+        if sql.startswith("UPDATE"):
+            self._updating.set()
+        return execute(sql, *args)
+
+
+def in_a_thread(work, *args, **kwargs):
+    try:
+        return work(*args, **kwargs)
+    finally:
+        connection.close()
+
+
+def somebody_waits_for_a_lock():
+    if connection.vendor == "sqlite":
+        return True  # whoever writes does, while a delivery has its transaction
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
+        )
+        return cursor.fetchone()[0] > 0
+
+
+def bodies(owner_id):
+    page = read_timeline(owner_id=owner_id, before=None, limit=20)
+    return [post.body for post in page.posts]
+
+
+@pytest.fixture(params=PAIRS, ids="-".join)
+def strategy(request, settings, worker, friends, redis, redis_url):
+    """The cache is a real one, which readers fill while the delivery is on its way."""
+    settings.CACHES = {"default": cache_settings(redis_url)}
+    cache.clear()
+    settings.FEED_FANOUT, settings.FEED_TIMELINE = request.param
+    return request.param[0]
+
+
+def test_a_post_deleted_in_the_middle_of_its_delivery_never_shows(strategy, worker, monkeypatch):
+    publish_post(author_id=1, body="kept")
+    worker.await_receipts()
+    stall = Stall(get_timeline(), monkeypatch)
+    with ThreadPoolExecutor(2) as pool:
+        publishing = pool.submit(in_a_thread, publish_post, author_id=1, body="gone")
+        assert stall.reached.wait(20)
+        post = Post.objects.get(body="gone")
+        seen = bodies(1)
+
+        deletion = Deletion(pool, post)
+        deletion.wait_until_it_waits_or_is_done()
+        stall.go.set()
+        deletion.answer.result(20)
+        publishing.result(20)
+    worker.await_receipts()
+
+    assert seen == (["kept"] if get_timeline().transactional else ["gone", "kept"])
+    assert [bodies(owner) for owner in (1, 2, 3, 4)] == [["kept"], ["kept"], ["kept"], []]
+    *_, (_, found) = audit(get_timeline())
+    assert (found.ok, found.posts, found.expected) == (True, 2, 3)

@@ -1,0 +1,51 @@
+"""What a broker may do to a message, with every strategy that sends some, over every store."""
+
+import pytest
+
+from feed.models import Post
+from feed.services import publish_post
+from feed.timelines import get_timeline
+from tests.conftest import REDIS_STORES, SQL_STORES
+
+STRATEGIES = ["task", "chunked", "outbox_celery"]
+STORES = [*SQL_STORES, *REDIS_STORES]
+
+
+@pytest.fixture(params=STRATEGIES)
+def strategy(request, settings, worker, friends, redis, monkeypatch):
+    monkeypatch.setattr("workers.chunks.OWNERS_PER_CHUNK", 2)
+    settings.FEED_FANOUT = request.param
+    return request.param
+
+
+@pytest.fixture(params=STORES)
+def store(request, settings, strategy):
+    settings.FEED_TIMELINE = request.param
+    return get_timeline()
+
+
+def timelines(store):
+    return [store.members(owner) for owner in (1, 2, 3, 4)]
+
+
+def test_a_message_that_comes_twice_delivers_once(store, worker):
+    with worker.held():
+        post = publish_post(author_id=1, body="hello").post
+        worker.await_message()
+        worker.send_again()
+
+    worker.await_receipts()
+
+    assert timelines(store) == [[post.id], [post.id], [post.id], []]
+
+
+def test_a_message_that_comes_again_after_the_receipt_changes_nothing(store, worker):
+    post = publish_post(author_id=1, body="hello").post
+    worker.await_receipts()
+    receipt = Post.objects.get().delivered_at
+
+    worker.send_again()
+    worker.settle()
+
+    assert timelines(store) == [[post.id], [post.id], [post.id], []]
+    assert Post.objects.get().delivered_at == receipt
