@@ -20,7 +20,8 @@ def connect(database: dict[str, Any]) -> dict[str, Any]:
     if database["ENGINE"] == "django.db.backends.sqlite3":
         return database | {"ENGINE": "config.sqlite", "OPTIONS": _sqlite_options() | given}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
-    return database | {"OPTIONS": _mysql_options() | given, "TEST": test}
+    options = _mysql_options() | given
+    return database | {"ENGINE": "config.mysql", "OPTIONS": options, "TEST": test}
 
 
 def _sqlite_options() -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """gunicorn's gthread worker without its threads."""
 
+from socket import socket
 from typing import Any
 
 from gunicorn.workers.gthread import _DEFER, TConn, ThreadWorker
@@ -13,6 +14,13 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     process's other clients, and so does a client that sends half a request: run more of these
     processes than cores, behind a proxy that reads requests whole.
     """
+
+    def accept(self, listener: socket) -> None:
+        """Accept all that wait: while many requests are answered, the loop comes round rarely."""
+        before = -1
+        while before < self.nr_conns < self.worker_connections:
+            before = self.nr_conns
+            super().accept(listener)
 
     def enqueue_req(self, conn: TConn) -> None:
         self.finish_request(conn, _Answered(self.handle(conn)))

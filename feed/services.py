@@ -1,6 +1,7 @@
 """What people do: everything that writes posts."""
 
 import hashlib
+from contextlib import nullcontext
 from typing import NamedTuple
 
 from django.core.exceptions import PermissionDenied
@@ -34,8 +35,10 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
     idempotency key the same author and body get the first post again. Raises UnknownAuthor,
     KeyReused, or Post.DoesNotExist if the first post has been deleted.
     """
+    one_statement = idempotency_key is None and not get_fanout().writes
     try:
-        with transaction.atomic():
+        # The INSERT alone is a transaction too, and a quarter of the round trips.
+        with nullcontext() if one_statement else transaction.atomic():
             post = Post.objects.create(author_id=author_id, body=body)
             if idempotency_key is not None:
                 _promise(post, idempotency_key)

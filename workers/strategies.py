@@ -30,6 +30,7 @@ class Chunked(Fanout):
     """One Celery task per 100 owners of a post's timelines (what the feed frameworks do)."""
 
     elsewhere = True
+    writes = True
     partial = True
 
     def publish(self, post: Post) -> None:

@@ -10,6 +10,9 @@ class Fanout(ABC):
     elsewhere: ClassVar[bool] = False
     """Another process makes the deliveries, so the timelines must be visible to all processes."""
 
+    writes: ClassVar[bool] = False
+    """``publish`` writes to the database, so the post can't be committed by its own INSERT."""
+
     partial: ClassVar[bool] = False
     """A post is delivered to some of its owners at a time (``Timeline.deliver_to``)."""
 
@@ -24,7 +27,7 @@ class Fanout(ABC):
     def publish(self, post: Post) -> None:
         """Take charge of an accepted post's deliveries.
 
-        Called once a post, inside the transaction that accepts it: what is written to the
-        database here commits or rolls back with the post, and what must not run before the
-        commit goes through ``transaction.on_commit``. Whatever is raised refuses the post.
+        Called once a post, inside the transaction that accepts it: what a strategy that ``writes``
+        writes here commits or rolls back with the post, and what must not run before the commit
+        goes through ``transaction.on_commit``. Whatever is raised refuses the post.
         """

@@ -9,6 +9,8 @@ from feed.timelines import get_timeline
 class Inline(Fanout):
     """Deliver in the request: with the post's own transaction, or else right after its commit."""
 
+    writes = True
+
     def publish(self, post: Post) -> None:
         if get_timeline().transactional:
             deliver([post])
