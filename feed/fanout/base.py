@@ -27,7 +27,8 @@ class Fanout(ABC):
     def publish(self, post: Post) -> None:
         """Take charge of an accepted post's deliveries.
 
-        Called once a post, inside the transaction that accepts it: what a strategy that ``writes``
-        writes here commits or rolls back with the post, and what must not run before the commit
-        goes through ``transaction.on_commit``. Whatever is raised refuses the post.
+        Called once a post. For a strategy that ``writes`` this is inside the transaction that
+        accepts the post: what it writes commits or rolls back with the post, and what it raises
+        refuses it. For any other the post may be committed already. What must not run before the
+        commit goes through ``transaction.on_commit`` in either case.
         """
