@@ -1,13 +1,14 @@
 from django.urls import include, path
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
 
-from feed.health import HealthView, ReadyView
+from feed.health import HealthView, ReadyView, StatusView
 
 DOCS = SpectacularSwaggerView.as_view(url_name="schema", metadata_class=None)
 
 urlpatterns = [
     path("healthz", HealthView.as_view()),
     path("readyz", ReadyView.as_view()),
+    path("statusz", StatusView.as_view()),
     path("v1/", include("accounts.urls")),
     path("v1/", include("feed.urls")),
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),

@@ -8,6 +8,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from feed import selectors
+from feed.fanout import get_fanout
+from feed.pace import WINDOW_S, pace
+from feed.timelines import get_timeline
+
+AWAY = {"status": "unready", "database": "unavailable"}
 
 
 class Probe(APIView):
@@ -29,5 +34,24 @@ class ReadyView(Probe):
         try:
             backlog = selectors.backlog()
         except DatabaseError:
-            return Response({"status": "unready", "database": "unavailable"}, status=503)
+            return Response(AWAY, status=503)
         return Response({"status": "ready", "database": "ok", "backlog": backlog._asdict()})
+
+
+@extend_schema(exclude=True)
+class StatusView(Probe):
+    def get(self, request: Request) -> Response:
+        """What runs here, how far it is behind, and how fast it has been of late."""
+        try:
+            backlog, now = selectors.backlog(), pace()
+        except DatabaseError:
+            return Response(AWAY, status=503)
+        return Response(
+            {
+                "strategy": get_fanout().alias,
+                "store": get_timeline().alias,
+                "backlog": backlog._asdict(),
+                "window_s": WINDOW_S,
+                **now._asdict(),
+            }
+        )

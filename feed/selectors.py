@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Min
+from django.db.models import DurationField, ExpressionWrapper, F, Min
 from django.db.models.functions import Now
 
 from feed.hydration import hydrate
@@ -44,10 +44,14 @@ def posts_by(*, author_id: int, before: int | None, limit: int) -> Page:
 
 
 def backlog() -> Backlog:
-    age = ExpressionWrapper(Now() - F("oldest"), output_field=DurationField())
-    found = Post.objects.pending().aggregate(posts=Count("id"), oldest=Min("created_at"), age=age)
-    oldest_age = found["age"]
-    return Backlog(found["posts"], None if oldest_age is None else oldest_age.total_seconds())
+    # The index has the ids but not the times, and a backlog may be a million posts long.
+    oldest = Post.objects.pending().aggregate(id=Min("id"))["id"]
+    age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
+    oldest_age = Post.objects.filter(id=oldest).values_list(age, flat=True).first()
+    posts = Post.objects.pending().count()
+    if oldest_age is None or not posts:
+        return Backlog(0, None)
+    return Backlog(posts, oldest_age.total_seconds())
 
 
 def _page(posts: list[Post], limit: int) -> Page:

@@ -8,11 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from lab.compare import compare
 from lab.experiments import EXPERIMENTS, Experiment
 from lab.load import Load
 from lab.progress import console
 from lab.report import report
-from lab.run import run, serve
+from lab.resources import Shortage
+from lab.run import Plan, run, serve
 from lab.servers import CHOICES
 from lab.service import Seed
 from lab.variants import UnknownVariant, Variant
@@ -45,19 +47,32 @@ def run_experiment(options: argparse.Namespace) -> int:
     experiment = EXPERIMENTS[options.experiment]
     variants = _variants(experiment, options.variants)
     out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
-    load = Load(options.users, options.run_time, options.graph)
-    seed = Seed(options.people, options.friends, options.graph)
-    for repeat in range(1, options.repeat + 1):
-        for number, variant in enumerate(_rotated(variants, repeat - 1), start=1):
-            console.print(f"{variant.name} ({number} of {len(variants)}, run {repeat})")
-            run(
-                experiment.name, variant, repeat,
-                load=load, seed=seed, servers=options.servers,
-                out=out / f"{variant.name}-{repeat}",
-            )  # fmt: skip
+    plan = Plan(
+        experiment.name,
+        Load(options.users, options.run_time, options.graph, options.arrivals),
+        Seed(options.people, options.friends, options.graph),
+        options.servers,
+    )
+    cut_short = _run_all(plan, variants, options.repeat, out)
     as_expected = report(out)
-    console.print(f"results: {out}")
-    return 0 if as_expected else 1
+    console.print(f"results: {out}; the page: {out / 'report.html'}")
+    return cut_short or (0 if as_expected else 1)
+
+
+def _run_all(plan: Plan, variants: list[Variant], repeats: int, out: Path) -> int:
+    """Run every variant; return 0, or the exit status of what cut it short."""
+    try:
+        for repeat in range(1, repeats + 1):
+            for number, variant in enumerate(_rotated(variants, repeat - 1), start=1):
+                console.print(f"{variant.name} ({number} of {len(variants)}, run {repeat})")
+                run(plan, variant, repeat, out / f"{variant.name}-{repeat}")
+    except Shortage as shortage:
+        console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")
+        return 1
+    except KeyboardInterrupt:
+        console.print("[red]interrupted;[/red] what was measured is kept")
+        return INTERRUPTED
+    return 0
 
 
 def serve_variant(options: argparse.Namespace) -> int:
@@ -69,6 +84,11 @@ def serve_variant(options: argparse.Namespace) -> int:
 
 def report_results(options: argparse.Namespace) -> int:
     return 0 if report(options.folder) else 1
+
+
+def compare_results(options: argparse.Namespace) -> int:
+    compare(options.first, options.second, anyway=options.anyway)
+    return 0
 
 
 def _variants(experiment: Experiment, names: str | None) -> list[Variant]:
@@ -104,6 +124,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--repeat", type=_positive, default=1, help="runs of each, in rotated order"
     )
+    arrivals = "closed: a user waits for her answer; open: she posts on schedule, answered or not"
+    command.add_argument("--arrivals", choices=("closed", "open"), default="closed", help=arrivals)
     command.add_argument("--out", type=Path, metavar="DIR")
     _add_service(command)
     command.set_defaults(command=run_experiment)
@@ -111,6 +133,12 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("report", help="compare the results of a run")
     command.add_argument("folder", type=Path, metavar="DIR")
     command.set_defaults(command=report_results)
+
+    command = commands.add_parser("compare", help="put two runs side by side")
+    command.add_argument("first", type=Path, metavar="DIR1")
+    command.add_argument("second", type=Path, metavar="DIR2")
+    command.add_argument("--anyway", action="store_true", help="though the machines differ")
+    command.set_defaults(command=compare_results)
     return parser
 
 

@@ -4,25 +4,45 @@ import os
 import platform
 import subprocess
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import psutil
 
+from lab.calibration import calibration_ms
 from lab.variants import Variant
 
-PACKAGES = ("Django", "djangorestframework", "gunicorn", "locust", "numpy", "mysqlclient", "redis")
+PACKAGES = (
+    *("Django", "djangorestframework", "gunicorn", "celery", "mysqlclient", "redis", "hiredis"),
+    *("numpy", "locust"),
+)
 
 
-def describe(variant: Variant) -> dict[str, Any]:
+def describe(variant: Variant, command: str) -> dict[str, Any]:
+    """Describe the machine and the variant; ``command`` is the one that repeats the run."""
     return {
         "commit": _commit(),
+        "command": command,
+        "settings": variant.environment,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "servers": {},
+        "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
+        "calibration_ms": calibration_ms(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "durability_given_away": variant.durability_given_away,
     }
+
+
+def _cpu_model() -> str:
+    """Return what the processors call themselves, as far as Linux tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
 
 
 def _commit() -> str | None:

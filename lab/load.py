@@ -25,6 +25,8 @@ class Load(NamedTuple):
     users: int
     run_time_s: int
     graph: str = "ring"
+    arrivals: str = "closed"
+    """closed: a user waits for her answer; open: she posts on schedule, answered or not."""
 
     @property
     def offered_rps(self) -> float:
@@ -34,7 +36,7 @@ class Load(NamedTuple):
     def seconds(self) -> int:
         return WARM_UP_S + self.run_time_s + COOL_DOWN_S
 
-    def locust(self, url: str, tokens: Path, folder: Path, *, looks: bool) -> list[str]:
+    def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
         """Return the command; it writes requests.csv and accepted.csv into ``folder``."""
         options = {
             "host": url,
@@ -42,14 +44,16 @@ class Load(NamedTuple):
             "spawn-rate": max(1, self.users // RAMP_S),
             "run-time": f"{self.seconds}s",
             "graph": self.graph,
+            "arrivals": self.arrivals,
             "tokens": tokens,
             "requests": folder / "requests.csv",
             "accepted": folder / "accepted.csv",
             "exit-code-on-error": 0,
-        } | ({} if looks else {"visible-share": 0})
+            "visible-share": 0,  # the receipts tell it without asking
+        }
         return [
             *(sys.executable, "-m", "locust", "-f", "locustfiles/fanout.py"),
-            *("--headless", "--only-summary"),
+            *("--headless", "--only-summary", "--no-audit"),
             *(f"--{name}={value}" for name, value in options.items()),
         ]
 
@@ -80,4 +84,5 @@ def read_requests(path: Path, run_time_s: int) -> Requests:
 
 
 def _ended(row: dict[str, str]) -> float:
-    return float(row["timestamp"]) + float(row["response_time_ms"]) / 1000
+    # What was dropped took no time.
+    return float(row["timestamp"]) + float(row["response_time_ms"] or 0) / 1000

@@ -16,6 +16,15 @@ def percentiles(values_ms: ArrayLike, names: Sequence[str]) -> dict[str, float |
     return {name: round(_figure(values, name), 2) if values.size else None for name in names}
 
 
+def quantiles(values_ms: ArrayLike) -> list[float]:
+    """Return 101 of them, from the smallest to the largest; none without values."""
+    values = np.asarray(values_ms, np.float64)
+    if not values.size:
+        return []
+    found: list[float] = np.quantile(values, np.linspace(0, 1, 101)).round(2).tolist()
+    return found
+
+
 def lag_ms(receipts: Sequence[Receipt], start: float, end: float) -> list[float]:
     """Return the time to the receipt of the posts that were created in a window."""
     return [

@@ -128,6 +128,13 @@ class Processes:
         """Return the CPU seconds, user and system, that each role has used so far."""
         return self._by_role(_cpu_s)
 
+    def wanted_s(self) -> dict[str, float]:
+        """Return the seconds that each role ran, or would have if a core had been free.
+
+        Of each process the first thread, which is all there is of an event loop.
+        """
+        return self._by_role(_wanted_s)
+
     def memory_mib(self) -> dict[str, float]:
         """Return the memory of each role, what its processes share counted once (PSS)."""
         return self._by_role(_memory_mib)
@@ -171,6 +178,14 @@ def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
 def _cpu_s(process: psutil.Process) -> float:
     times = process.cpu_times()
     return float(times.user + times.system)
+
+
+def _wanted_s(process: psutil.Process) -> float:
+    try:
+        ran_ns, waited_ns, _ = Path(f"/proc/{process.pid}/schedstat").read_text().split()
+    except OSError as error:
+        raise psutil.NoSuchProcess(process.pid) from error
+    return (int(ran_ns) + int(waited_ns)) / 1e9
 
 
 def _memory_mib(process: psutil.Process) -> float:

@@ -23,10 +23,13 @@ class Result:
     started_at: str
     environment: dict[str, Any]
     offered_rps: float
+    window_s: int = 0
     achieved_rps: float | None = None
     requests: int = 0
     failures: int = 0
     latency_ms: dict[str, float | None] = field(default_factory=dict)
+    latency_quantiles_ms: list[float] = field(default_factory=list)
+    """Of 0 %, 1 % … 100 % of the posts that succeeded."""
     deliveries: int = 0
     deliveries_per_s: float | None = None
     lag_ms: dict[str, float | None] = field(default_factory=dict)
@@ -43,6 +46,14 @@ class Result:
     def success(self) -> float | None:
         """The share of requests that succeeded (0 … 1)."""
         return 1 - self.failures / self.requests if self.requests else None
+
+    @property
+    def cores_busy(self) -> float | None:
+        """CPU seconds a second of the window, of everything."""
+        return sum(map(self.cores, self.cpu_s)) if self.cpu_s else None
+
+    def cores(self, role: str) -> float:
+        return self.cpu_s.get(role, 0.0) / self.window_s if self.window_s else 0.0
 
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,52 +11,77 @@ from lab import environment, measure
 from lab.load import Load, Requests, read_requests
 from lab.processes import Processes, RunFailed
 from lab.progress import console, stage
+from lab.resources import Shortage, check_resources
 from lab.result import Result
 from lab.sampler import Sampler
 from lab.service import Receipt, Seed, Service
 from lab.variants import Variant
 
 ROLES = ("web", "workers", "database", "redis", "broker", "locust")
-SATURATED_CORES = 0.9
-"""Locust runs on one core; beyond this share of it the generator may be the limit."""
+SATURATED = 0.9
+"""Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the
+generator is the limit: requests that are answered wait for it to notice."""
 
 
-def run(
-    experiment: str,
-    variant: Variant,
-    repeat: int,
-    *,
-    load: Load,
-    seed: Seed,
-    servers: str,
-    out: Path,
-) -> Result:
-    """Run a variant and write its result, also that of a run that failed."""
+@dataclass(frozen=True)
+class Plan:
+    """What all runs of an experiment share."""
+
+    experiment: str
+    load: Load
+    seed: Seed
+    servers: str = "auto"
+
+    def command(self, variant: Variant) -> str:
+        """Return what repeats the run of a variant."""
+        options = {
+            "variants": variant.name,
+            "users": self.load.users,
+            "run-time": f"{self.load.run_time_s}s",
+            "arrivals": self.load.arrivals,
+            "servers": self.servers,
+            **self.seed._asdict(),
+        }
+        words = " ".join(f"--{name} {value}" for name, value in options.items())
+        return f"python -m lab run {self.experiment} {words}"
+
+
+def run(plan: Plan, variant: Variant, repeat: int, out: Path) -> Result:
+    """Run a variant and write its result, also that of a run that failed.
+
+    Raises Shortage if the machine runs short of disk or memory; the result is written all the same.
+    """
     result = Result(
-        experiment=experiment,
+        experiment=plan.experiment,
         variant=variant.name,
         repeat=repeat,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        environment=environment.describe(variant),
-        offered_rps=load.offered_rps,
+        environment=environment.describe(variant, plan.command(variant)),
+        offered_rps=plan.load.offered_rps,
+        window_s=plan.load.run_time_s,
     )
     out.mkdir(parents=True, exist_ok=True)
     try:
-        _measure(result, variant, load, seed, servers, out)
+        _measure(result, variant, plan, out)
     except RunFailed as error:
         console.print(f"  [red]failed:[/red] {error}")
         result.errors.append(str(error))
-    result.write(out)
+        if isinstance(error, Shortage):
+            raise
+    except KeyboardInterrupt:
+        result.errors.append("interrupted")
+        raise
+    finally:
+        result.write(out)
     return result
 
 
-def _measure(
-    result: Result, variant: Variant, load: Load, seed: Seed, servers: str, out: Path
-) -> None:
+def _measure(result: Result, variant: Variant, plan: Plan, out: Path) -> None:
+    load = plan.load
     with TemporaryDirectory(prefix="lab-") as scratch, Processes(out / "logs") as processes:
-        service = Service(variant, processes, Path(scratch), servers=servers)
+        service = Service(variant, processes, Path(scratch), servers=plan.servers)
         with stage("migrate and seed"):
-            service.prepare(seed)
+            service.prepare(plan.seed)
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
@@ -74,11 +100,12 @@ def _measure(
 
 
 def _generate(load: Load, service: Service, processes: Processes, out: Path) -> None:
-    command = load.locust(service.url, service.tokens, out, looks=service.variant.delivers)
+    command = load.locust(service.url, service.tokens, out)
     with stage(f"load: {load.users} users", load.seconds) as advance:
         locust = processes.start("locust", command, {})
         while _still_running(locust):
             processes.check("web")
+            check_resources(service.folder)
             advance()
     if locust.returncode != 0:
         raise RunFailed(f"locust ended with {locust.returncode}: {processes.log_tail('locust')}")
@@ -88,6 +115,7 @@ def _drain(service: Service) -> None:
     """Wait for as long as deliveries are being made; the published way takes many minutes."""
     with stage("drain") as advance:
         for backlog in service.drain():
+            check_resources(service.folder)
             advance(f"drain: {backlog:,} posts left")
 
 
@@ -105,6 +133,7 @@ def _record_requests(result: Result, requests: Requests, run_time_s: int) -> Non
     result.achieved_rps = round(len(requests.latency_ms) / run_time_s, 2)
     names = ("mean", "p50", "p95", "p99", "max")
     result.latency_ms = measure.percentiles(requests.latency_ms, names)
+    result.latency_quantiles_ms = measure.quantiles(requests.latency_ms)
     result.errors += [
         f"{error}: {count} requests" for error, count in requests.failures.most_common()
     ]
@@ -130,8 +159,8 @@ def _record_cpu(result: Result, sampler: Sampler, requests: Requests) -> None:
     service_s = sum(used for role, used in result.cpu_s.items() if role != "locust")
     if result.deliveries:
         result.cpu_s_per_million_deliveries = round(service_s / result.deliveries * 1e6, 2)
-    cores = result.cpu_s["locust"] / (requests.end - requests.start)
-    result.generator_saturated = cores > SATURATED_CORES
+    busy = sampler.wanted_s("locust", *window) / (requests.end - requests.start)
+    result.generator_saturated = busy > SATURATED
 
 
 def serve(variant: Variant, *, seed: Seed, servers: str, port: int, tokens: Path) -> None:

@@ -1,6 +1,7 @@
 """What the processes of each role use, sampled beside a run."""
 
 import time
+from collections.abc import Sequence
 from threading import Event, Thread
 from types import TracebackType
 from typing import Self
@@ -20,6 +21,7 @@ class Sampler:
     def __init__(self, processes: Processes) -> None:
         self._processes = processes
         self._cpu: list[tuple[float, dict[str, float]]] = []
+        self._wanted: list[tuple[float, dict[str, float]]] = []
         self._memory: list[dict[str, float]] = []
         self._stopping = Event()
         self._threads = [
@@ -43,11 +45,11 @@ class Sampler:
 
     def cpu_s(self, role: str, start: float, end: float) -> float:
         """Return the CPU seconds that a role used between two Unix times."""
-        times = [at for at, _ in self._cpu]
-        used = [sample.get(role, 0.0) for _, sample in self._cpu]
-        if not times:
-            return 0.0
-        return float(np.interp(end, times, used) - np.interp(start, times, used))
+        return _grown(self._cpu, role, start, end)
+
+    def wanted_s(self, role: str, start: float, end: float) -> float:
+        """Return the seconds that a role ran or waited for a core between two Unix times."""
+        return _grown(self._wanted, role, start, end)
 
     def memory_mib(self, role: str) -> float:
         """Return the most that a role had at a time."""
@@ -56,7 +58,19 @@ class Sampler:
     def _look_at_cpu(self) -> None:
         while not self._stopping.wait(CPU_EVERY_S):
             self._cpu.append((time.time(), self._processes.cpu_s()))
+            self._wanted.append((time.time(), self._processes.wanted_s()))
 
     def _look_at_memory(self) -> None:
         while not self._stopping.wait(MEMORY_EVERY_S):
             self._memory.append(self._processes.memory_mib())
+
+
+def _grown(
+    samples: Sequence[tuple[float, dict[str, float]]], role: str, start: float, end: float
+) -> float:
+    """Return by how much a counter of a role grew between two Unix times."""
+    if not samples:
+        return 0.0
+    times = [at for at, _ in samples]
+    counts = [sample.get(role, 0.0) for _, sample in samples]
+    return float(np.interp(end, times, counts) - np.interp(start, times, counts))

@@ -1,13 +1,17 @@
 """The people that a load generator plays."""
 
 import csv
-from itertools import count
+from itertools import cycle
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from locust.env import Environment
+from locust.runners import MasterRunner
 
 
 class LoadPerson(NamedTuple):
     position: int
+    id: int
     headers: dict[str, str]
 
 
@@ -21,22 +25,48 @@ class People:
         if not path.exists():
             raise SystemExit(f"{path} is missing: python manage.py seed_people --tokens {path}")
         with path.open(newline="") as file:
-            tokens = [row["token"] for row in csv.DictReader(file)]
+            rows = [(int(row["person_id"]), row["token"]) for row in csv.DictReader(file)]
         self._people = [
-            LoadPerson(position, {"Authorization": f"Bearer {token}"})
-            for position, token in enumerate(tokens)
+            LoadPerson(position, person_id, {"Authorization": f"Bearer {token}"})
+            for position, (person_id, token) in enumerate(rows)
         ]
-        self._turn = count()
+        self.take(0, 1)
+
+    def __len__(self) -> int:
+        return len(self._people)
+
+    def take(self, part: int, parts: int) -> None:
+        """Let ``next`` go round one of so many parts, none of which shares anyone with another."""
+        self._turn = cycle(self._people[part::parts] or self._people)
 
     def first(self) -> LoadPerson:
         return self._people[0]
 
     def next(self) -> LoadPerson:
         """Return somebody else at each call, until everyone had her turn."""
-        return self._at(next(self._turn))
+        return next(self._turn)
 
     def friend_of(self, person: LoadPerson) -> LoadPerson:
-        return self._at(person.position + 1)
+        return self.at(person.position + 1)
 
-    def _at(self, position: int) -> LoadPerson:
+    def at(self, position: int) -> LoadPerson:
         return self._people[position % len(self._people)]
+
+
+def share_out(environment: Environment, people: People) -> None:
+    """Give each worker a part of its own when a test starts, in the order of their indexes.
+
+    A worker that comes later begins with the first person, as one without a master does.
+    """
+    runner = environment.runner
+    assert runner is not None
+
+    def deal(**kwargs: Any) -> None:
+        assert isinstance(runner, MasterRunner)
+        workers = sorted(runner.clients, key=runner.get_worker_index)
+        for part, client_id in enumerate(workers):
+            runner.send_message("people", {"part": part, "parts": len(workers)}, client_id)
+
+    if isinstance(runner, MasterRunner):
+        environment.events.test_start.add_listener(deal)
+    runner.register_message("people", lambda environment, msg: people.take(**msg.data))

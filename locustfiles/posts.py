@@ -1,16 +1,25 @@
 """What the load generator writes, and its record of what was accepted."""
 
 import csv
+import os
 import random
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from locust.env import Environment
+from locust.runners import WorkerRunner
+
+from locustfiles.people import LoadPerson
 
 WORDS = (
     "today morning coffee window river garden paper letter friend street market summer winter "
     "music story picture train mountain weather dinner little quiet early later always never"
 ).split()
 BODIES = [" ".join(random.choices(WORDS, k=random.randint(30, 60))) for _ in range(500)]  # noqa: S311
+NEWEST = 200
+"""Of a person's posts these are remembered, and of a feed these are looked at."""
 
 
 def random_body() -> str:
@@ -19,16 +28,44 @@ def random_body() -> str:
 
 
 class AcceptedLog:
-    """A CSV row for each post that was answered with 201: the audit's witness from outside."""
+    """Every post that was answered with 201, the audit's witness from outside: a row in a CSV.
+
+    The newest ones of each person are remembered too.
+    """
 
     def __init__(self, environment: Environment, path: str) -> None:
         self._file = open(path, "w", newline="", buffering=1)  # noqa: SIM115, PTH123
         self._rows = csv.writer(self._file)
         self._rows.writerow(("id", "author", "created_at"))
         environment.events.quitting.add_listener(self._close)
+        environment.events.test_start.add_listener(self._forget)
+        self._forget()
 
-    def write(self, post: dict[str, Any]) -> None:
+    def write(self, author: LoadPerson, post: dict[str, Any]) -> None:
+        self.total += 1
+        self._newest[author.position].append(post["id"])
         self._rows.writerow((post["id"], post["author"], post["created_at"]))
+
+    def authors(self) -> list[int]:
+        """Return the positions of those who have posted."""
+        return sorted(self._newest)
+
+    def newest_of(self, position: int) -> Sequence[int]:
+        """Return the ids of a person's newest posts."""
+        return self._newest.get(position, ())
+
+    def _forget(self, **kwargs: Any) -> None:
+        self.total = 0
+        self._newest: defaultdict[int, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
 
     def _close(self, **kwargs: Any) -> None:
         self._file.close()
+
+
+def own_file(environment: Environment, path: str) -> str:
+    """Return the file of this process: a worker's is named after its index, like posts-0.csv."""
+    runner = environment.runner
+    if path == os.devnull or not isinstance(runner, WorkerRunner):
+        return path
+    file = Path(path)
+    return str(file.with_stem(f"{file.stem}-{runner.worker_index}"))

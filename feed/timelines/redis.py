@@ -43,7 +43,7 @@ class RedisTimeline(Timeline):
     """
 
     partial = True
-    linger_ms = 30
+    linger_ms = 50
     capacity: int
 
     def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:

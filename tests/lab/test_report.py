@@ -1,15 +1,26 @@
+import csv
+import json
+import re
+
 import pytest
 
 from lab.__main__ import main
-from lab.report import lines
+from lab.comparison import answer, lines, ranked
+from lab.resources import Shortage, check_resources
 from lab.result import Result, read_results
 
 CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
 HALF = CLEAN | {"missing": 45, "ok": False}
 ENVIRONMENT = {
     "commit": "abc",
+    "command": "python -m lab run fanout --variants x",
+    "settings": {"FEED_FANOUT": "inline"},
     "python": "3.11",
+    "packages": {"Django": "5.2"},
+    "servers": {"database": "SQLite 3"},
+    "cpu": "Thing",
     "cpus": 2,
+    "calibration_ms": 50.0,
     "memory_gib": 4,
     "durability_given_away": ["a power cut can take the last commits"],
 }
@@ -60,16 +71,14 @@ def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
     status, markdown = report_of(tmp_path, one)
 
     assert status == 0
-    assert "| sqlite-inline-bulk | 500 | 100 | 90.00% | 12 |" in markdown
-    assert "| 3 | 42 | 0.7 | clean |" in markdown
+    assert "| sqlite-inline-bulk | clean | 500 | 100 | 90.00% | 12 |" in markdown
+    assert "| 3 | 42 | 0.7 | - |" in markdown
 
 
 def test_the_published_figures_and_the_limitations_are_there(tmp_path):
     _, markdown = report_of(tmp_path, result())
 
-    assert (
-        "| published: SQLite per app server | 500 | 0.65 | 99.20% | 15,000 | 29,500 |" in markdown
-    )
+    assert "| published: SQLite per app server | none | 500 | 0.65 | 99.20% | 15,000 |" in markdown
     assert "one machine" in markdown
     assert "a power cut can take the last commits" in markdown
 
@@ -141,3 +150,73 @@ def test_a_file_that_is_no_result_is_named(tmp_path, capsys):
         main(["report", str(tmp_path)])
 
     assert "result.json is no result" in capsys.readouterr().err
+
+
+def test_the_answer_names_the_best_of_the_clean_and_what_failed():
+    quick = result("sqlite-outbox-bulk", achieved_rps=499.0, lag_ms={"p99": 40.0})
+    level = result("sqlite-outbox-setbased", achieved_rps=497.0, lag_ms={"p99": 20.0})
+    lossy = result("sqlite-pull", achieved_rps=500.0, audit=HALF)
+    compared = lines([quick, level, lossy])
+
+    assert [line.variant.name for line in ranked(compared)] == [
+        "sqlite-outbox-setbased",
+        "sqlite-outbox-bulk",
+    ]
+    assert answer(compared).startswith("sqlite-outbox-setbased answered 497 of the 500 posts/s")
+    assert answer(compared).endswith("Failed: sqlite-pull.")
+
+
+def test_nothing_is_ranked_where_the_generator_was_the_limit():
+    compared = lines([result(), result("sqlite-pull", generator_saturated=True)])
+
+    assert ranked(compared) == []
+    assert answer(compared).startswith("Not ranked: Locust itself was the limit of sqlite-pull")
+
+
+def test_repeats_are_shown_with_their_spread(tmp_path):
+    runs = [result(repeat=n, achieved_rps=rate) for n, rate in ((1, 90), (2, 10), (3, 80))]
+
+    _, markdown = report_of(tmp_path, *runs)
+
+    assert "| 80 (10 … 90) |" in markdown
+
+
+def test_the_page_needs_nothing_else_and_has_its_data_beside_it(tmp_path):
+    report_of(tmp_path, result(latency_quantiles_ms=[float(n) for n in range(101)]))
+    page = (tmp_path / "report.html").read_text()
+
+    assert page.count("<svg") == 5
+    assert not re.search(r'(src|href)="(?!results\.|#)', page)
+    assert "python -m lab run fanout --variants x" in page
+    assert "currentColor" in page
+    (row,) = csv.DictReader((tmp_path / "results.csv").read_text().splitlines())
+    assert (row["variant"], row["environment.cpus"]) == ("sqlite-inline-bulk", "2")
+    assert json.loads((tmp_path / "results.json").read_text())[0]["achieved_rps"] == 100.0
+
+
+def test_two_runs_are_compared_figure_by_figure(tmp_path, capsys):
+    result(achieved_rps=100.0).write(tmp_path / "a" / "1")
+    result(achieved_rps=150.0).write(tmp_path / "b" / "1")
+
+    assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
+    assert "100 → 150 (1.50 of it)" in capsys.readouterr().out
+
+
+def test_unlike_machines_are_compared_only_when_told(tmp_path, capsys):
+    result().write(tmp_path / "a" / "1")
+    other = result()
+    other.environment = ENVIRONMENT | {"cpus": 64}
+    other.write(tmp_path / "b" / "1")
+    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
+
+    with pytest.raises(SystemExit):
+        main(["compare", *folders])
+    assert "cpus: 2 and 64" in capsys.readouterr().err
+    assert main(["compare", *folders, "--anyway"]) == 0
+
+
+def test_a_machine_that_runs_short_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("lab.resources.FREE_DISK_MIB", 2**60)
+
+    with pytest.raises(Shortage, match=r"only [\d,]+ MiB on the disk"):
+        check_resources(tmp_path)

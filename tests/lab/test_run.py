@@ -8,9 +8,9 @@ import pytest
 
 SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=3s"]
 FIELDS = (
-    "experiment variant repeat started_at environment offered_rps achieved_rps requests failures "
-    "latency_ms deliveries deliveries_per_s lag_ms backlog drain_s audit cpu_s "
-    "cpu_s_per_million_deliveries memory_mib generator_saturated errors"
+    "experiment variant repeat started_at environment offered_rps window_s achieved_rps requests "
+    "failures latency_ms latency_quantiles_ms deliveries deliveries_per_s lag_ms backlog drain_s "
+    "audit cpu_s cpu_s_per_million_deliveries memory_mib generator_saturated errors"
 ).split()
 
 

@@ -1,0 +1,212 @@
+"""The pictures of a report: figures of results in, SVG out, for light and dark pages alike."""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from io import StringIO
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("svg")
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.comparison import Line
+from lab.experiments import Published
+from lab.result import Result
+
+Drawing = Callable[..., Figure]
+Points = Sequence[tuple[float, float]]
+
+INK = "#010203"
+"""Drawn with this, and then with whatever the page writes with."""
+GOOD, BAD, PUBLISHED = "#2f7ed8", "#d9480f", "#8a63d2"
+GREY = "#7d8590"
+ROLE_COLOURS = {
+    "web": "#2f7ed8",
+    "workers": "#12a594",
+    "database": "#e5a50a",
+    "redis": "#d9480f",
+    "broker": "#8a63d2",
+    "locust": "#8b949e",
+}
+WIDTH = 5.4
+"""Inches; narrow, so that a telephone shows the letters as large as a page does."""
+ROW = 0.27
+STYLE: Any = {
+    "svg.fonttype": "none",
+    "font.size": 8,
+    "font.family": "sans-serif",
+    **{f"{part}.color": INK for part in ("text", "xtick", "ytick")},
+    "axes.labelcolor": INK,
+    "axes.edgecolor": INK,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "legend.frameon": False,
+}
+
+
+def as_svg(draw: Drawing) -> Callable[..., str]:
+    """Make a function that returns a figure return an SVG element, with the page's own ink."""
+
+    @wraps(draw)
+    def drawn(*args: object) -> str:
+        out = StringIO()
+        with mpl.rc_context(STYLE):
+            draw(*args).savefig(out, format="svg", metadata={"Date": None})
+        svg = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
+        svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+        return re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
+
+    return drawn
+
+
+def standing_alone(svg: str) -> str:
+    """Return a drawing for a file of its own, with an ink that shows on white and on black."""
+    return svg.replace("<svg ", f'<svg color="{GREY}" font-family="sans-serif" ', 1)
+
+
+@as_svg
+def rates(compared: Sequence[Line], published: Sequence[Published]) -> Figure:
+    """Achieved posts/s by variant on a log scale, published figures as marks."""
+    rows = [*compared, *published]
+    figure, axes = _rows(len(rows))
+    for at, line in enumerate(compared):
+        _rate_bar(axes, at, line)
+    for at, one in enumerate(published, start=len(compared)):
+        axes.plot(one.posts_per_s, at, "D", color=PUBLISHED, markersize=5)
+        _label(axes, one.posts_per_s, at, f"{one.posts_per_s:g} ({one.success:.0%})")
+    offered = compared[0].median(lambda r: r.offered_rps) or 1
+    axes.axvline(offered, color=INK, linewidth=0.8, linestyle=":")
+    axes.text(offered, -0.75, "offered ", ha="right", va="center", fontsize=7)
+    names = [line.variant.name for line in compared] + [f"published: {p.what}" for p in published]
+    axes.set_yticks(range(len(rows)), names)
+    axes.set_xscale("log")
+    axes.set_xlim(0.4, offered * 40)
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.set_xlabel("posts/s that were answered with 201 (success)")
+    return figure
+
+
+def _rate_bar(axes: Axes, at: int, line: Line) -> None:
+    rate = line.median(lambda r: r.achieved_rps)
+    if rate is None:
+        _label(axes, 0.42, at, "did not finish")
+        return
+    low, high = line.spread(lambda r: r.achieved_rps)
+    crossed = None if line.is_clean else "xxxx"
+    axes.barh(
+        at, rate, height=0.66, left=0, color=GOOD if line.is_clean else "none",
+        edgecolor=GOOD if line.is_clean else BAD, hatch=crossed, linewidth=0.8,
+    )  # fmt: skip
+    axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
+    verdict = "" if line.is_clean else ", not clean"
+    success = line.median(lambda r: r.success)
+    _label(axes, high, at, f"{rate:.3g} ({success or 0:.0%}){verdict}")
+
+
+@as_svg
+def latency(compared: Sequence[Line]) -> Figure:
+    """The share of posts that were answered within a time, from every request's own time."""
+    return _curves(
+        compared,
+        lambda r: [(ms, share / 100) for share, ms in enumerate(r.latency_quantiles_ms)],
+        x="ms until the answer (log)",
+        y="share of posts",
+        log=True,
+    )
+
+
+@as_svg
+def backlog(compared: Sequence[Line]) -> Figure:
+    """Posts without a receipt over time; the load ends where a curve begins to fall for good."""
+    return _curves(
+        compared,
+        lambda r: r.backlog,
+        x="seconds since the measured window began",
+        y="posts without a receipt",
+        log=False,
+    )
+
+
+def _curves(
+    compared: Sequence[Line],
+    points: Callable[[Result], Points],
+    *,
+    x: str,
+    y: str,
+    log: bool,
+) -> Figure:
+    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    axes = figure.add_subplot()
+    colours = mpl.colormaps["tab20"].colors  # type: ignore[attr-defined]
+    for line, colour in zip(compared, colours * 2, strict=False):
+        for number, result in enumerate(line.results):
+            drawn = points(result)
+            if drawn:
+                name = line.variant.name if number == 0 else None
+                axes.plot(*zip(*drawn, strict=True), color=colour, label=name, linewidth=1.2)
+    if log:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:,g}")
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if axes.lines:
+        figure.legend(loc="outside lower center", ncols=2, fontsize=7)
+    return figure
+
+
+@as_svg
+def cpu(compared: Sequence[Line]) -> Figure:
+    """Cores busy by group of processes, within the window."""
+    figure, axes = _rows(len(compared), extra=0.5)
+    for at, line in enumerate(compared):
+        left = 0.0
+        for role, colour in ROLE_COLOURS.items():
+            used = line.median(lambda r, role=role: r.cores(role)) or 0.0  # type: ignore[misc]
+            axes.barh(
+                at, used, left=left, height=0.66, color=colour, label=role if not at else None
+            )
+            left += used
+    axes.set_yticks(range(len(compared)), [line.variant.name for line in compared])
+    axes.set_xlabel("cores busy")
+    figure.legend(loc="outside upper center", ncols=len(ROLE_COLOURS), fontsize=7)
+    return figure
+
+
+@as_svg
+def cost(compared: Sequence[Line]) -> Figure:
+    """CPU seconds of the whole service for a million deliveries."""
+    shown = [line for line in compared if line.median(lambda r: r.cpu_s_per_million_deliveries)]
+    figure, axes = _rows(max(1, len(shown)))
+    for at, line in enumerate(shown):
+        seconds = line.median(lambda r: r.cpu_s_per_million_deliveries) or 0.0
+        axes.barh(at, seconds, height=0.66, color=GOOD)
+        _label(axes, seconds, at, f"{seconds:.3g}")
+    axes.set_yticks(range(len(shown)), [line.variant.name for line in shown])
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.margins(x=0.15)
+    axes.set_xlabel("CPU seconds for a million deliveries, requests included (log)")
+    return figure
+
+
+def _rows(count: int, extra: float = 0.0) -> tuple[Figure, Axes]:
+    """Return a figure with a row for each of ``count`` names, the first on top."""
+    figure = Figure(figsize=(WIDTH, 0.75 + extra + ROW * count), layout="constrained")
+    axes = figure.add_subplot()
+    axes.set_ylim(count - 0.4, -1.1 if not extra else -0.6)
+    axes.tick_params(axis="y", length=0)
+    return figure, axes
+
+
+def _label(axes: Axes, x: float, y: float, text: str) -> None:
+    axes.annotate(
+        text, (x, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7
+    )  # fmt: skip

@@ -1,0 +1,114 @@
+"""Arrivals: when a user does the next thing, and from when on its latency counts.
+
+Either way everyone does one thing a second, with a random phase: bursts would stay in step.
+"""
+
+import random
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import gevent
+from gevent.pool import Group
+from locust import User, constant_throughput
+
+MOST_IN_FLIGHT = 20
+"""Of a user: 500 users' connections then fit into the 10,000 files that Locust asks for."""
+
+
+class Action(NamedTuple):
+    """Something that a user does, as Locust records it, and how; called with when it was due."""
+
+    request_type: str
+    name: str
+    do: Callable[[float], object]
+
+
+class Dropped(Exception):
+    """An action that was due while too many earlier ones were unanswered."""
+
+
+class Arrivals(ABC):
+    def __init__(self, user: User) -> None:
+        self.user = user
+
+    @abstractmethod
+    def begin(self) -> None:
+        """Wait for the user's phase."""
+
+    @abstractmethod
+    def wait_s(self) -> float:
+        """Return how long the user has to wait for her next action."""
+
+    @abstractmethod
+    def run(self, action: Action) -> None:
+        """Do what is due now."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Leave what is under way."""
+
+
+class Closed(Arrivals):
+    """A user waits for her answer: she who waits for more than a second does less."""
+
+    _pace = staticmethod(constant_throughput(1))
+
+    def begin(self) -> None:
+        gevent.sleep(random.random())  # noqa: S311
+
+    def wait_s(self) -> float:
+        return self._pace(self.user)
+
+    def run(self, action: Action) -> None:
+        action.do(time.time())
+
+    def end(self) -> None:
+        """Nothing is: what was asked for ends with its user."""
+
+
+class Open(Arrivals):
+    """Actions are due on a fixed schedule, answered or not; latency counts from when they were due.
+
+    What is due while MOST_IN_FLIGHT are unanswered is dropped, and counted as a failure.
+    """
+
+    def begin(self) -> None:
+        self._under_way = Group()
+        self._due = time.time() + random.random()  # noqa: S311
+        gevent.sleep(self._due - time.time())
+
+    def wait_s(self) -> float:
+        self._due += 1
+        return max(0.0, self._due - time.time())
+
+    def run(self, action: Action) -> None:
+        if len(self._under_way) < MOST_IN_FLIGHT:
+            self._under_way.spawn(action.do, self._due)
+        else:
+            self._drop(action)
+
+    def end(self) -> None:
+        self._under_way.kill()
+
+    def _drop(self, action: Action) -> None:
+        self.user.environment.events.request.fire(
+            request_type=action.request_type,
+            name=action.name,
+            start_time=self._due,
+            response_time=None,
+            response_length=0,
+            exception=Dropped(f"dropped: {MOST_IN_FLIGHT} unanswered"),
+            context={},
+        )
+
+
+ARRIVALS: dict[str, type[Arrivals]] = {"closed": Closed, "open": Open}
+
+
+def count_from(due: float, response: Any) -> None:
+    """Let a request's latency begin when it was due; to be called before Locust records it."""
+    meta = response.request_meta
+    meta["response_time"] += (meta["start_time"] - due) * 1000
+    meta["start_time"] = due

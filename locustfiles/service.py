@@ -1,0 +1,67 @@
+"""What a load generator asks of the service beside the load."""
+
+import json
+from collections.abc import Mapping
+from http.client import HTTPException
+from typing import Any
+from urllib.request import Request, urlopen
+
+import gevent
+from locust.env import Environment
+
+LOOK_EVERY_S = 1.0
+TIMEOUT_S = 5
+
+
+class Unreachable(Exception):
+    """The service doesn't answer, or not what was asked for."""
+
+
+def ask(host: str | None, path: str, headers: Mapping[str, str] | None = None) -> Any:
+    """Return the JSON of an answer. Raises Unreachable."""
+    url = f"{(host or '').rstrip('/')}{path}"
+    try:
+        with urlopen(Request(url, headers=dict(headers or {})), timeout=TIMEOUT_S) as answer:  # noqa: S310
+            return json.load(answer)
+    except (OSError, ValueError, HTTPException) as error:
+        raise Unreachable(f"{url}: {getattr(error, 'reason', error)}") from error
+
+
+class Watch:
+    """Looks at /statusz once a second, and remembers the worst lag of a test."""
+
+    def __init__(self, environment: Environment) -> None:
+        self.status: dict[str, Any] | None = None
+        """What was answered last; None if the service is unreachable."""
+        self.error = "not asked yet"
+        """Why there is no status."""
+        self.worst_lag_ms: float | None = None
+        """The highest p99 of any 10 s; while nothing is delivered, the age of the oldest post."""
+        self._environment = environment
+        environment.events.test_start.add_listener(self._forget)
+
+    def start(self) -> None:
+        gevent.spawn(self._keep_looking)
+
+    def look(self) -> None:
+        try:
+            self.status = ask(self._environment.host, "/statusz")
+        except Unreachable as error:
+            self.status, self.error = None, str(error)
+        else:
+            self._note_lag(self.status)
+
+    def _keep_looking(self) -> None:
+        while True:
+            self.look()
+            gevent.sleep(LOOK_EVERY_S)
+
+    def _note_lag(self, status: dict[str, Any]) -> None:
+        lag_ms = status["lag_ms"]["p99"]
+        if lag_ms is None and status["backlog"]["posts"]:
+            lag_ms = (status["backlog"]["oldest_age_s"] or 0.0) * 1000
+        if lag_ms is not None:
+            self.worst_lag_ms = max(lag_ms, self.worst_lag_ms or 0.0)
+
+    def _forget(self, **kwargs: Any) -> None:
+        self.worst_lag_ms = None

@@ -1,0 +1,69 @@
+"""A tab in Locust's web UI: what the service says of its fan-out, beside Locust's own figures.
+
+Locust asks for its statistics every two seconds while a test runs, and shows what else is in the
+answer in the tables that the page was told of. /fan-out answers the same figures as JSON.
+"""
+
+from typing import Any
+
+from flask import Blueprint, Response, jsonify, request
+from locust.env import Environment
+
+from locustfiles.service import Watch
+
+KEY = "fan-out"
+PAGE = {
+    "extended_tabs": [{"title": "Fan-out", "key": KEY}],
+    "extended_tables": [
+        {
+            "key": KEY,
+            "structure": [{"key": "figure", "title": "Fan-out"}, {"key": "value", "title": "Now"}],
+        }
+    ],
+}
+
+
+def attach(environment: Environment, watch: Watch) -> None:
+    """Add the tab, if there is a web UI."""
+    web_ui = environment.web_ui
+    if web_ui is None or web_ui.app is None:
+        return
+    web_ui.template_args |= PAGE
+    base_path = environment.parsed_options.web_base_path if environment.parsed_options else ""
+    blueprint = Blueprint(KEY, __name__, url_prefix=base_path or None)
+
+    @blueprint.route(f"/{KEY}")
+    @web_ui.auth_required_if_enabled
+    def fan_out() -> Response:
+        return jsonify({"status": watch.status, "error": None if watch.status else watch.error})
+
+    @web_ui.app.after_request
+    def add_figures(response: Response) -> Response:
+        if request.endpoint == "locust.request_stats" and response.is_json:
+            figures = {"key": KEY, "data": rows(watch)}
+            response.set_data(jsonify({**response.get_json(), "extended_stats": [figures]}).data)
+        return response
+
+    web_ui.app.register_blueprint(blueprint)
+
+
+def rows(watch: Watch) -> list[dict[str, str]]:
+    status = watch.status
+    if status is None:
+        return [{"figure": "Service", "value": f"unreachable: {watch.error}"}]
+    backlog, lag_ms = status["backlog"], status["lag_ms"]
+    of_late = f"(last {status['window_s']} s)"
+    shown = {
+        "Strategy": status["strategy"],
+        "Store": status["store"],
+        "Backlog": f"{backlog['posts']:,} posts",
+        "Oldest post waits": _with_unit(backlog["oldest_age_s"], "s", digits=1),
+        f"Deliveries {of_late}": f"{status['deliveries_per_s']:,.0f} / s",
+        f"Lag p50 {of_late}": _with_unit(lag_ms["p50"], "ms"),
+        f"Lag p99 {of_late}": _with_unit(lag_ms["p99"], "ms"),
+    }
+    return [{"figure": figure, "value": value} for figure, value in shown.items()]
+
+
+def _with_unit(value: Any, unit: str, digits: int = 0) -> str:
+    return "-" if value is None else f"{value:,.{digits}f} {unit}"

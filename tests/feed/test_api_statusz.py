@@ -1,0 +1,104 @@
+"""The figures that a load generator shows beside its own."""
+
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from accounts.models import Friendship
+from feed import pace
+from feed.models import Post
+from tests.conftest import client_of
+
+
+@pytest.fixture(autouse=True)
+def unknown_friends(monkeypatch):
+    monkeypatch.setattr(pace, "friend_counts", pace._FriendCounts())
+
+
+@pytest.fixture
+def status(friends):
+    return lambda: client_of(None).get("/statusz").json()
+
+
+def delivered(author_id, lag_ms, ago_s=1):
+    """A post that got its receipt so long ago."""
+    post = Post.objects.create(author_id=author_id, body="x")
+    at = Now() - timedelta(seconds=ago_s)
+    Post.objects.filter(id=post.id).update(
+        delivered_at=at, created_at=at - timedelta(milliseconds=lag_ms)
+    )
+
+
+def test_without_posts_there_is_no_lag(status, settings):
+    assert status() == {
+        "strategy": settings.FEED_FANOUT,
+        "store": settings.FEED_TIMELINE,
+        "backlog": {"posts": 0, "oldest_age_s": None},
+        "window_s": 10,
+        "deliveries_per_s": 0.0,
+        "lag_ms": {"p50": None, "p99": None},
+    }
+
+
+def test_the_strategy_and_the_store_in_use_are_told(status, settings):
+    settings.FEED_FANOUT, settings.FEED_TIMELINE = "outbox", "pull"
+
+    assert (status()["strategy"], status()["store"]) == ("outbox", "pull")
+
+
+def test_posts_that_wait_are_the_backlog(status):
+    Post.objects.create(author_id=1, body="x")
+
+    backlog = status()["backlog"]
+
+    assert backlog["posts"] == 1
+    assert 0 <= backlog["oldest_age_s"] < 10
+
+
+def test_a_post_counts_its_authors_friends_and_the_author(status):
+    delivered(author_id=1, lag_ms=5)
+    delivered(author_id=1, lag_ms=5)
+    delivered(author_id=4, lag_ms=5)
+
+    assert status()["deliveries_per_s"] == (3 + 3 + 1) / 10
+
+
+def test_friends_are_not_counted_again_for_a_while(status, monkeypatch):
+    delivered(author_id=1, lag_ms=5)
+    status()
+    Friendship.objects.all().delete()
+    assert status()["deliveries_per_s"] == 0.3
+
+    monkeypatch.setattr(pace.friend_counts, "_forget_at", 0.0)
+
+    assert status()["deliveries_per_s"] == 0.1
+
+
+def test_lag_is_the_time_to_the_receipt(status):
+    for lag_ms in range(1, 101):
+        delivered(author_id=1, lag_ms=lag_ms)
+
+    lag_ms = status()["lag_ms"]
+
+    assert lag_ms["p50"] == pytest.approx(50.5, abs=1)
+    assert lag_ms["p99"] == pytest.approx(99, abs=1)
+
+
+def test_only_the_last_ten_seconds_count(status):
+    delivered(author_id=1, lag_ms=5, ago_s=11)
+
+    assert status()["deliveries_per_s"] == 0
+    assert status()["lag_ms"]["p99"] is None
+
+
+def test_what_is_not_looked_at_is_reckoned(status, monkeypatch):
+    monkeypatch.setattr(pace, "MOST_POSTS", 4)
+    for _ in range(10):
+        delivered(author_id=1, lag_ms=5)
+
+    assert status()["deliveries_per_s"] == 3.0
+
+
+def test_the_receipts_index_is_used(friends):
+    assert "post_backlog" in pace.delivered()[:10].explain()

@@ -1,0 +1,29 @@
+"""Two stores that a fan-out must not have. They say that all is well."""
+
+from feed.timelines.redis import RedisTimeline
+from feed.timelines.setbased import SetBased
+
+
+class Lossy(SetBased):
+    """Forgets every tenth post."""
+
+    def deliver(self, posts):
+        super().deliver([post for post in posts if post.id % 10])
+
+
+class Duplicating(RedisTimeline):
+    """Appends whatever it is given, and gets each post of an author twice."""
+
+    def write(self, deliveries):
+        with self.client.pipeline(transaction=False) as pipeline:
+            for post_id, owners in deliveries:
+                for owner_id in owners.tolist():
+                    pipeline.rpush(self.key(owner_id), post_id, post_id)
+            pipeline.execute()
+
+    def page(self, owner_id, *, before=None, limit=20):
+        ids = {post_id for post_id in self.members(owner_id) if not before or post_id < before}
+        return sorted(ids, reverse=True)[:limit]
+
+    def members(self, owner_id):
+        return [int(post_id) for post_id in self.client.lrange(self.key(owner_id), 0, -1)]

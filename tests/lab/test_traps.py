@@ -1,0 +1,100 @@
+"""What a laboratory must not fall for, each planted into real runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=3s"]
+PLANTED = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.settings"}
+BUSY = {"PYTHONPATH": str(Path("tests/lab/planted/busy").resolve())}
+
+
+def command(out, *arguments):
+    return [sys.executable, "-m", "lab", "run", "fanout", *SMALL, f"--out={out}", *arguments]
+
+
+def laboratory(out, *arguments, environment=None):
+    """Run it; return its exit status, the results by variant, and the report's text."""
+    done = subprocess.run(
+        command(out, *arguments),
+        env=os.environ | (environment or {}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, results(out), (out / "report.md").read_text()
+
+
+def results(out):
+    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
+    return {result["variant"]: result for result in found}
+
+
+def test_a_store_that_loses_posts_fails_whatever_its_speed(tmp_path):
+    status, found, report = laboratory(
+        tmp_path, "--variants=sqlite-outbox-setbased", environment=PLANTED
+    )
+
+    audit = found["sqlite-outbox-setbased"]["audit"]
+    assert status == 1
+    assert 0.02 < audit["missing"] / audit["expected"] < 0.2
+    assert (audit["duplicated"], audit["unexpected"]) == (0, 0)
+    assert "FAILED: " in report
+    assert "No variant that delivers finished with a clean audit" in report
+
+
+def test_a_store_that_delivers_twice_fails(tmp_path):
+    status, found, report = laboratory(
+        tmp_path, "--variants=sqlite-outbox-ring", environment=PLANTED
+    )
+
+    audit = found["sqlite-outbox-ring"]["audit"]
+    assert status == 1
+    assert audit["duplicated"] == audit["expected"] > 0
+    assert audit["missing"] == 0
+    assert "FAILED: 100.0% duplicated" in report
+
+
+def test_a_generator_that_is_the_limit_makes_no_ranking(tmp_path):
+    _, found, report = laboratory(tmp_path, "--variants=sqlite-pull", environment=BUSY)
+
+    assert found["sqlite-pull"]["generator_saturated"]
+    assert "Not ranked: Locust itself was the limit of sqlite-pull" in report
+
+
+def test_a_variant_that_fails_in_the_middle_leaves_the_others_as_they_are(tmp_path):
+    """Without a Docker engine the middle one gets no Redis."""
+    status, found, report = laboratory(
+        tmp_path,
+        "--servers=docker",
+        "--variants=sqlite-inline-setbased,sqlite-inline-ring,sqlite-pull",
+        environment={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"},
+    )
+
+    assert status == 1
+    assert [found[name]["audit"] is not None for name in sorted(found)] == [False, True, True]
+    assert "sqlite-inline-ring, run 1: no Docker engine answers" in report
+    assert "DID NOT FINISH" in report
+
+
+def test_a_run_cut_by_ctrl_c_keeps_what_was_measured(tmp_path):
+    variants = "--variants=sqlite-inline-setbased,sqlite-outbox-setbased"
+    laboratory = subprocess.Popen(command(tmp_path, variants), stderr=subprocess.DEVNULL)
+    give_up_at = time.monotonic() + 120
+    second = tmp_path / "sqlite-outbox-setbased-1" / "requests.csv"
+    while not second.exists():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
+
+    laboratory.send_signal(signal.SIGINT)
+    laboratory.wait(timeout=60)
+
+    found = results(tmp_path)
+    assert laboratory.returncode == 130
+    assert found["sqlite-inline-setbased"]["audit"]["ok"]
+    assert found["sqlite-outbox-setbased"]["errors"] == ["interrupted"]
+    assert "interrupted" in (tmp_path / "report.html").read_text()

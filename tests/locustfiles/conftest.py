@@ -1,0 +1,15 @@
+import pytest
+
+from tests.locustfiles.load import Run, serving
+
+
+@pytest.fixture(scope="package")
+def service(tmp_path_factory):
+    with serving("sqlite-outbox-setbased", tmp_path_factory.mktemp("service")) as service:
+        yield service
+
+
+@pytest.fixture
+def run(service, tmp_path):
+    """Run Locust against the service."""
+    return lambda *options, **how: Run(service, tmp_path, *options, **how)

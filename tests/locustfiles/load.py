@@ -1,0 +1,60 @@
+"""A small service of real processes, and Locust runs against it."""
+
+import csv
+import re
+import subprocess
+import sys
+from contextlib import contextmanager
+
+from lab.processes import Processes
+from lab.service import Seed, Service
+from lab.variants import Variant
+
+PEOPLE = 100
+
+
+@contextmanager
+def serving(name, folder):
+    """Serve a variant to few people."""
+    with Processes(folder / "logs") as processes:
+        service = Service(Variant.named(name), processes, folder)
+        service.prepare(Seed(people=PEOPLE, friends=20))
+        service.start()
+        yield service
+
+
+class Run:
+    """A headless run of Locust that has ended."""
+
+    def __init__(self, service, folder, *options, file="locustfiles/fanout.py", seconds=3):
+        self.folder = folder
+        defaults = {
+            "host": service.url,
+            "tokens": service.tokens,
+            "users": 20,
+            "spawn-rate": 100,
+            "run-time": f"{seconds}s",
+            "accepted": folder / "accepted.csv",
+            "requests": folder / "requests.csv",
+        }
+        done = subprocess.run(
+            [
+                *(sys.executable, "-m", "locust", "-f", str(file), "--headless", "--only-summary"),
+                *(f"--{name}={value}" for name, value in defaults.items()),
+                *options,
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        self.exit_code = done.returncode
+        self.output = done.stdout + done.stderr
+
+    @property
+    def broken(self):
+        """The limits that were broken, in order."""
+        return re.findall(r"(--fail-[a-z0-9-]+) \S+ is broken", self.output)
+
+    def rows(self, name):
+        with (self.folder / name).open(newline="") as file:
+            return list(csv.DictReader(file))

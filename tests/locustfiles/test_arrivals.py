@@ -1,0 +1,75 @@
+"""Closed and open arrivals, before a service that stands still for a while."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from types import SimpleNamespace
+
+import psutil
+import pytest
+
+from tests.locustfiles.load import Run
+
+STANDS_STILL_S = 3.0
+FEW_IN_FLIGHT = """
+from locustfiles import arrivals
+arrivals.MOST_IN_FLIGHT = 2
+from locustfiles.fanout import Poster
+"""
+
+
+@pytest.fixture
+def stalling_run(run, service):
+    """Run Locust while the app servers are stopped in the middle."""
+
+    def stall():
+        parents = [psutil.Process(pid) for pid in service.processes.pids("web")]
+        servers = [p.pid for parent in parents for p in (parent, *parent.children())]
+        time.sleep(2.5)  # Locust starts in about one
+        for pid in servers:
+            os.kill(pid, signal.SIGSTOP)
+        time.sleep(STANDS_STILL_S)
+        for pid in servers:
+            os.kill(pid, signal.SIGCONT)
+
+    def start(arrivals):
+        stalling = threading.Thread(target=stall)
+        stalling.start()
+        done = run(f"--arrivals={arrivals}", "--visible-share=0", seconds=8)
+        stalling.join()
+        assert done.exit_code == 0, done.output
+        return [float(row["response_time_ms"]) for row in done.rows("requests.csv")]
+
+    return start
+
+
+def test_open_arrivals_go_on_and_count_from_when_they_were_due(stalling_run):
+    closed, opened = sorted(stalling_run("closed")), sorted(stalling_run("open"))
+
+    assert len(opened) > len(closed) + 15  # 20 users, who had to wait for 1 to 2 posts each
+    assert opened[int(len(opened) * 0.99)] > 1000
+    assert sum(ms > 500 for ms in opened) > sum(ms > 500 for ms in closed) + 15
+
+
+@pytest.fixture
+def silent(service):
+    """A service that takes every connection and never answers."""
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        yield SimpleNamespace(url=url, tokens=service.tokens)
+
+
+def test_what_is_due_beyond_the_bound_is_dropped_and_counted(silent, tmp_path):
+    locustfile = tmp_path / "few.py"
+    locustfile.write_text(FEW_IN_FLIGHT)
+
+    done = Run(
+        silent, tmp_path, "--arrivals=open", "--no-audit", "--users=5", file=locustfile, seconds=5
+    )
+
+    rows = done.rows("requests.csv")
+    assert {row["exception"] for row in rows} == {"dropped: 2 unanswered"}
+    assert {(row["request_type"], row["name"]) for row in rows} == {("POST", "/v1/posts/")}
+    assert 5 <= len(rows) <= 15

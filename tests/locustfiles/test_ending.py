@@ -1,0 +1,127 @@
+"""The end of a headless run: the drain, and the audit from outside."""
+
+import json
+import re
+import sqlite3
+import threading
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
+
+import pytest
+
+from tests.locustfiles.load import Run, serving
+
+LOOKED_FOR = re.compile(
+    r"audit: ([\d,]+) posts accepted; ([\d,]+) deliveries looked for in (\d+) feeds: "
+    r"(\d+) missing, (\d+) duplicated"
+)
+
+
+def audit(run):
+    posts, deliveries, feeds, missing, duplicated = map(int, LOOKED_FOR.search(run.output).groups())
+    return SimpleNamespace(
+        posts=posts, deliveries=deliveries, feeds=feeds, missing=missing, duplicated=duplicated
+    )
+
+
+def test_all_posts_of_a_good_service_are_found(run):
+    done = run()
+
+    found = audit(done)
+    assert done.exit_code == 0, done.output
+    assert found.posts == len(done.rows("accepted.csv")) > 0
+    assert found.feeds == 20
+    assert found.deliveries > found.posts
+    assert found.missing == found.duplicated == 0
+    assert "audit: clean" in done.output
+
+
+def test_without_an_audit_a_run_just_ends(run):
+    done = run("--no-audit")
+
+    assert done.exit_code == 0, done.output
+    assert "audit" not in done.output
+
+
+def test_a_service_that_never_delivers_is_not_clean(tmp_path):
+    with serving("sqlite-null", tmp_path) as service:
+        done = Run(service, tmp_path, "--drain-s=1", "--visible-share=0")
+
+    found = audit(done)
+    assert done.exit_code == 1
+    assert found.missing == found.deliveries > 0
+    assert f"the backlog is not empty: {found.posts} posts" in done.output
+
+
+def test_deliveries_that_a_store_loses_are_missing(tmp_path):
+    """Every post gets its receipt, but half of the people don't get every third post."""
+    with serving("sqlite-outbox-setbased", tmp_path) as service:
+        with closing(sqlite3.connect(tmp_path / "feed-0.sqlite3")) as database:
+            database.execute("""
+                CREATE TRIGGER lose AFTER INSERT ON feed_timeline_setbased
+                WHEN NEW.owner_id % 2 = 0 AND NEW.post_id % 3 = 0 BEGIN
+                    DELETE FROM feed_timeline_setbased
+                     WHERE owner_id = NEW.owner_id AND post_id = NEW.post_id;
+                END
+            """)
+        done = Run(service, tmp_path, "--visible-share=0")
+
+    found = audit(done)
+    assert done.exit_code == 1
+    assert found.missing / found.deliveries == pytest.approx(1 / 6, abs=0.1)
+    assert "the backlog is not empty" not in done.output
+    assert "audit: NOT CLEAN" in done.output
+
+
+class Duplicator(BaseHTTPRequestHandler):
+    """A service that shows everything twice."""
+
+    protocol_version = "HTTP/1.1"
+    posts: list[dict] = []
+
+    def do_GET(self):
+        feed = {"posts": sorted(self.posts * 2, key=lambda post: -post["id"])[:100], "next": None}
+        self.answer(200, {"backlog": {"posts": 0}} if self.path == "/statusz" else feed)
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        post = {"id": len(self.posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"}
+        self.posts.append(post)
+        self.answer(201, post)
+
+    def answer(self, status, content):
+        body = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture
+def duplicator(service):
+    with ThreadingHTTPServer(("127.0.0.1", 0), Duplicator) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_port}", tokens=service.tokens)
+        server.shutdown()
+        thread.join()
+
+
+def test_deliveries_that_a_store_makes_twice_are_duplicated(duplicator, tmp_path):
+    done = Run(duplicator, tmp_path, "--visible-share=0", "--users=5", seconds=2)
+
+    found = audit(done)
+    assert done.exit_code == 1
+    assert found.duplicated >= found.posts > 0
+    assert found.missing == 0
+
+
+def test_a_service_that_went_away_is_not_clean(run):
+    done = run("--host=http://127.0.0.1:9", "--drain-s=1", "--exit-code-on-error=0")
+
+    assert done.exit_code == 1
+    assert "the backlog is not empty: the service is unreachable" in done.output

@@ -1,0 +1,148 @@
+"""The tab in Locust's web UI, in a real browser."""
+
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+import urllib.request
+from urllib.error import URLError
+
+import psutil
+import pytest
+from selenium import webdriver
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+from lab.processes import Processes, free_port
+
+CHROMIUM = (
+    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+DELIVERIES = "Deliveries (last 10 s)"
+WIDE, NARROW = (1280, 900), (420, 900)
+
+
+@pytest.fixture
+def locust(tmp_path):
+    with Processes(tmp_path / "logs") as processes:
+        yield processes
+
+
+@pytest.fixture
+def web_ui(service, locust):
+    """The address of a Locust that waits for its user."""
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    command = [
+        *(sys.executable, "-m", "locust", "-f", "locustfiles/fanout.py"),
+        *(f"--host={service.url}", f"--tokens={service.tokens}", f"--web-port={port}"),
+        *("--users=20", "--spawn-rate=100"),
+    ]
+    locust.start("locust", command, {})
+    locust.wait_until("locust", lambda: answers(url))
+    return url
+
+
+def answers(url):
+    try:
+        with urllib.request.urlopen(url, timeout=2):
+            return True
+    except URLError:
+        return False
+
+
+@pytest.fixture
+def browser(tmp_path):
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in (*CHROMIUM, f"--user-data-dir={tmp_path / 'profile'}"):
+        options.add_argument(flag)
+    driver = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    browser = webdriver.Chrome(options=options, service=driver)
+    browser.set_window_size(*WIDE)
+    yield browser
+    browser.quit()
+
+
+def shown(browser):
+    """The rows of the table in sight."""
+    rows = browser.find_elements(By.CSS_SELECTOR, "table tbody tr")
+    cells = [[td.text for td in row.find_elements(By.TAG_NAME, "td")] for row in rows]
+    return {row[0]: row[1] for row in cells if len(row) == 2}
+
+
+def press(browser, text, tag="button"):
+    WebDriverWait(browser, 10).until(
+        lambda it: it.find_element(By.XPATH, f"//{tag}[normalize-space()='{text}']")
+    ).click()
+
+
+@pytest.fixture
+def tab(web_ui, browser):
+    """The open tab, while users post."""
+    browser.get(web_ui)
+    press(browser, "Start")
+    press(browser, "Fan-out")
+    return browser
+
+
+def test_the_tab_shows_what_the_service_says_while_it_changes(tab, tmp_path):
+    within = WebDriverWait(tab, 20, ignored_exceptions=[Exception])
+    within.until(lambda it: shown(it)[DELIVERIES] != "0 / s")
+    first = shown(tab)
+    within.until(lambda it: shown(it)[DELIVERIES] != first[DELIVERIES])
+
+    assert (first["Strategy"], first["Store"]) == ("outbox", "setbased")
+    assert first["Backlog"].endswith(" posts")
+    assert first["Lag p99 (last 10 s)"].endswith(" ms")
+    tab.save_screenshot(str(tmp_path / "wide.png"))
+    tab.set_window_size(*NARROW)
+    time.sleep(1)
+    tab.save_screenshot(str(tmp_path / "narrow.png"))
+    width = tab.execute_script("return document.documentElement.scrollWidth")
+    assert width <= tab.execute_script("return window.innerWidth")
+
+
+def test_the_tab_says_when_the_service_is_unreachable(tab, service):
+    within = WebDriverWait(tab, 20, ignored_exceptions=[Exception])
+    within.until(lambda it: "Strategy" in shown(it))
+    service.stop_web()
+
+    try:
+        within.until(lambda it: shown(it)["Service"].startswith("unreachable: http://127.0.0.1"))
+    finally:
+        service.start()
+
+
+def test_limits_can_be_set_in_the_form(web_ui, browser, locust):
+    browser.get(web_ui)
+    press(browser, "Custom parameters", tag="*")
+    for name in ("failLatencyMs", "failLagMs", "failRatio"):
+        field = browser.find_element(By.NAME, name)
+        WebDriverWait(browser, 5).until(lambda _, field=field: field.is_displayed())
+        field.send_keys("0.000001" if name != "failRatio" else "0.9")
+    press(browser, "Start")
+    press(browser, "Fan-out")
+    within = WebDriverWait(browser, 20, ignored_exceptions=[Exception])
+    within.until(lambda it: shown(it)[DELIVERIES] != "0 / s")
+
+    (pid,) = locust.pids("locust")
+    os.kill(pid, signal.SIGINT)
+    psutil.Process(pid).wait(20)
+
+    log = (locust.logs / "locust.log").read_text()
+    assert "--fail-p99-ms 1e-06 is broken" in log
+    assert "--fail-lag-ms 1e-06 is broken" in log
+    assert "--fail-ratio" not in log
+
+
+def test_the_figures_are_there_as_json_too(web_ui):
+    time.sleep(1.5)
+    with urllib.request.urlopen(f"{web_ui}/fan-out", timeout=5) as answer:
+        told = json.load(answer)
+
+    assert told["error"] is None
+    assert told["status"]["strategy"] == "outbox"
