@@ -18,7 +18,7 @@ demo: setup ## the main job: three variants at 500 users, compared with the publ
 	rm -rf results/demo
 	$(PYTHON) -m lab run fanout --variants $(VARIANTS) --run-time $(DEMO_RUN_TIME) --out results/demo
 
-servers: ## MariaDB, Redis, RabbitMQ and nginx, from the distribution's packages
+servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the distribution's packages
 	sh bootstrap.sh servers
 
 test: setup servers

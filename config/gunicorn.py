@@ -1,6 +1,7 @@
 """gunicorn's settings. ``GUNICORN_CMD_ARGS`` and the command line override them."""
 
 import os
+from pathlib import Path
 from typing import Any
 
 import django
@@ -8,6 +9,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from config import settings
+from metrics.files import start_afresh
 
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"
@@ -23,6 +25,8 @@ control_socket_disable = True  # its default path is shared, so two instances wo
 
 def on_starting(server: Any) -> None:
     """Refuse to start what the system checks refuse."""
+    if settings.METRICS_DIR:
+        start_afresh(Path(settings.METRICS_DIR))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     call_command("check", databases=["default"])

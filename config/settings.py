@@ -35,6 +35,14 @@ MIDDLEWARE = [
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.common.CommonMiddleware",
 ]
+METRICS_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
+"""Where all processes of an installation count; empty turns /metrics off. The name is the
+client library's, which reads it too."""
+METRICS_PORT = env.int("METRICS_PORT", default=0)
+"""Where a drainer or Celery worker that has METRICS_DIR for itself answers scrapes; 0: nowhere."""
+if METRICS_DIR:
+    INSTALLED_APPS += ["metrics"]
+    MIDDLEWARE = ["metrics.middleware.metered", *MIDDLEWARE]
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"

@@ -8,6 +8,7 @@ from django.db.models.functions import Now
 
 from feed.fanout import get_fanout
 from feed.models import Post
+from feed.signals import receipts_set
 from feed.timelines import get_timeline
 
 
@@ -24,7 +25,9 @@ def deliver(posts: Sequence[Post]) -> None:
 
 def set_receipts(posts: Sequence[Post]) -> None:
     """Say that all deliveries of these posts are made and confirmed; a receipt never changes."""
-    Post.objects.pending().filter(id__in=[post.id for post in posts]).update(delivered_at=Now())
+    ids = [post.id for post in posts]
+    count = Post.objects.pending().filter(id__in=ids).update(delivered_at=Now())
+    receipts_set.send(Post, post_ids=ids, count=count)
 
 
 def deliver_one(post_id: int) -> None:

@@ -1,23 +1,20 @@
 """How fast posts get their receipts: cheap enough to be asked once a second under load."""
 
-import time
 from collections import Counter
-from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import models
-from django.db.models import Count, F, FloatField, Func
+from django.db.models import F, FloatField, Func
 from django.db.models.functions import Now
 
-from accounts.models import Friendship
+from feed.friends import FriendCounts
 from feed.models import Post
 
 WINDOW_S = 10
 MOST_POSTS = 20_000
 """Looked at in a window; of a faster service these are the latest, and the rest is reckoned."""
-KEEP_S = 600.0
 
 
 class Pace(NamedTuple):
@@ -43,24 +40,7 @@ class _LagMs(Func):
         return self.as_sql(compiler, connection, template=template, **context)
 
 
-class _FriendCounts:
-    """How many friends people have, asked once and believed for KEEP_S."""
-
-    def __init__(self) -> None:
-        self._counts: dict[int, int] = {}
-        self._forget_at = 0.0
-
-    def of(self, person_ids: Iterable[int]) -> dict[int, int]:
-        if time.monotonic() > self._forget_at:
-            self._counts = {}
-            self._forget_at = time.monotonic() + KEEP_S
-        if unknown := set(person_ids) - self._counts.keys():
-            counted = Friendship.objects.filter(person_id__in=unknown).values_list("person_id")
-            self._counts |= dict.fromkeys(unknown, 0) | dict(counted.annotate(Count("friend_id")))
-        return self._counts
-
-
-friend_counts = _FriendCounts()
+friend_counts = FriendCounts()
 
 
 def pace() -> Pace:

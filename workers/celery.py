@@ -1,11 +1,21 @@
 """The Celery application: ``celery -A workers worker``."""
 
 import os
+from typing import Any
 
 from celery import Celery
+from celery.signals import worker_ready
+
+from metrics.scrape import serve_where_asked
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
 app = Celery("workers")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["workers"])
+
+
+@worker_ready.connect
+def serve_metrics(**kwargs: Any) -> None:
+    """Once the pool's processes are forked, so that none of them inherits the thread's locks."""
+    serve_where_asked()

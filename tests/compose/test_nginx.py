@@ -64,11 +64,11 @@ def _listens(port):
     return True
 
 
-def ask(client, method="GET", times=1, **headers):
+def ask(client, method="GET", times=1, path="/", **headers):
     """Send requests and return the statuses of the answers."""
     statuses = []
     for _ in range(times):
-        client.request(method, "/", headers=headers)
+        client.request(method, path, headers=headers)
         with client.getresponse() as answer:
             answer.read()
         statuses.append(answer.status)
@@ -131,3 +131,13 @@ def test_a_post_that_may_have_been_written_is_never_sent_twice(client, app_serve
     assert ask(client, "POST") == [502]
 
     assert sum(asked(app_servers)) == 3
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/metrics", "/metrics?x=1", "//metrics", "/v1/../metrics", "/%6detrics", "/metrics#x"],
+)
+def test_operational_figures_are_not_for_the_public(path, client, app_servers):
+    assert ask(client, path=path) == [404]
+
+    assert asked(app_servers) == [0, 0]

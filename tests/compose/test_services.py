@@ -46,6 +46,7 @@ def test_profiles_choose_the_servers_the_workers_and_the_load():
         "drainer": {"drainer"},
         "celery": {"worker", "beat"},
         "seed": {"seed"},
+        "monitoring": {"prometheus", "grafana"},
         "load": {"locust-master", "locust-worker"},
     }
 

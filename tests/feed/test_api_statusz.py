@@ -7,13 +7,14 @@ from django.db.models.functions import Now
 
 from accounts.models import Friendship
 from feed import pace
+from feed.friends import FriendCounts
 from feed.models import Post
 from tests.conftest import client_of
 
 
 @pytest.fixture(autouse=True)
 def unknown_friends(monkeypatch):
-    monkeypatch.setattr(pace, "friend_counts", pace._FriendCounts())
+    monkeypatch.setattr(pace, "friend_counts", FriendCounts())
 
 
 @pytest.fixture
@@ -70,7 +71,7 @@ def test_friends_are_not_counted_again_for_a_while(status, monkeypatch):
     Friendship.objects.all().delete()
     assert status()["deliveries_per_s"] == 0.3
 
-    monkeypatch.setattr(pace.friend_counts, "_forget_at", 0.0)
+    monkeypatch.setattr(pace.friend_counts, "_since", float("-inf"))
 
     assert status()["deliveries_per_s"] == 0.1
 

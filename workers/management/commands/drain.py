@@ -5,6 +5,7 @@ from django.core.management import BaseCommand, CommandError
 
 from feed.fanout import get_fanout
 from feed.timelines import get_timeline
+from metrics.scrape import serve_where_asked
 from workers.drainer import Drainer
 
 
@@ -28,4 +29,5 @@ class Command(BaseCommand):
             raise CommandError("--batch must be at least 1, --idle-ms and --linger-ms at least 0")
         drainer = Drainer(batch=batch, idle_s=idle_ms / 1000, linger_s=linger_ms / 1000)
         drainer.stop_on_signals()
+        serve_where_asked()
         drainer.run()

@@ -1,0 +1,20 @@
+from importlib import import_module
+from pathlib import Path
+
+from django.apps import AppConfig
+from django.conf import settings
+from django.db.backends.signals import connection_created
+
+from feed.signals import receipts_set
+
+
+class MetricsConfig(AppConfig):
+    """Installed only where METRICS_DIR is set."""
+
+    name = "metrics"
+
+    def ready(self) -> None:
+        Path(settings.METRICS_DIR).mkdir(parents=True, exist_ok=True)
+        # Only now are there models to import.
+        receipts_set.connect(import_module("metrics.deliveries").note_receipts)
+        connection_created.connect(import_module("metrics.connections").remember)

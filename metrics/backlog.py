@@ -1,0 +1,26 @@
+"""What only the database knows, asked for at each scrape."""
+
+from collections.abc import Iterator
+
+from django.db import DatabaseError
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from feed import selectors
+
+
+class Backlog(Collector):
+    def collect(self) -> Iterator[Metric]:
+        """While the database is away, say only that."""
+        try:
+            backlog = selectors.backlog()
+        except DatabaseError:
+            yield GaugeMetricFamily("feed_database_up", "Whether the database answers.", 0)
+            return
+        yield GaugeMetricFamily("feed_database_up", "Whether the database answers.", 1)
+        yield GaugeMetricFamily("feed_backlog_posts", "Posts without a receipt.", backlog.posts)
+        yield GaugeMetricFamily(
+            "feed_oldest_pending_seconds",
+            "Age of the oldest post without a receipt; 0 without a backlog.",
+            backlog.oldest_age_s or 0.0,
+        )

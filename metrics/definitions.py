@@ -1,0 +1,45 @@
+"""Every metric that the processes of the service count; ``metrics.scrape`` adds what is asked for.
+
+They are counted in files that all processes of an installation share (METRICS_DIR). All have
+labels: a metric without would make a file for every short command that merely imports it.
+"""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+DELIVERED_BY = ("strategy", "store")
+REQUEST_BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30)
+LAG_BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60)
+
+requests = Counter(
+    "feed_requests_total",
+    "Requests answered. route is the URL's pattern, and empty for a URL without one.",
+    ("route", "method", "status"),
+)
+request_seconds = Histogram(
+    "feed_request_seconds",
+    "Time to answer a request, without its wait for a free worker.",
+    ("route", "method"),
+    buckets=REQUEST_BUCKETS_S,
+)
+posts_delivered = Counter(
+    "feed_posts_delivered_total",
+    "Posts that got their receipt, each once, however often it was delivered.",
+    DELIVERED_BY,
+)
+deliveries = Counter(
+    "feed_deliveries_total",
+    "Deliveries of these posts: one for the author and one for each friend.",
+    DELIVERED_BY,
+)
+lag_seconds = Histogram(
+    "feed_lag_seconds",
+    "Receipt minus created_at of these posts, by the database's clock.",
+    DELIVERED_BY,
+    buckets=LAG_BUCKETS_S,
+)
+database_connections = Gauge(
+    "feed_database_connections",
+    "Open database connections, as of each process's last request or delivery.",
+    ("database",),
+    multiprocess_mode="livesum",
+)

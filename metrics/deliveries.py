@@ -1,0 +1,104 @@
+"""Counting deliveries when posts have got their receipts."""
+
+import logging
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from threading import Lock, Timer
+from typing import Any, NamedTuple
+
+from django.db import DatabaseError, connection, transaction
+
+from feed.fanout import get_fanout
+from feed.friends import FriendCounts
+from feed.models import Post
+from feed.timelines import get_timeline
+from metrics import definitions
+from metrics.connections import count_connections
+
+logger = logging.getLogger(__name__)
+
+COUNT_AFTER_S = 0.5
+
+
+class Batch(NamedTuple):
+    """Posts that were delivered together; the latest ``new`` of their receipts are new."""
+
+    post_ids: Sequence[int]
+    new: int
+
+
+class Receipt(NamedTuple):
+    at: datetime
+    author_id: int
+    lag_s: float
+
+
+class Tally:
+    """Counts what was delivered in half a second with two queries, in a thread of its own.
+
+    A query a post would cost a request more than its own INSERT. Whoever ends in order counts
+    what is left first; a process that is killed leaves its last half second out.
+    """
+
+    def __init__(self) -> None:
+        self._noted: list[Batch] = []
+        self._friends = FriendCounts()
+        self._lock = Lock()
+
+    def note(self, batch: Batch) -> None:
+        """Return at once."""
+        with self._lock:
+            self._noted.append(batch)
+            if len(self._noted) == 1:
+                Timer(COUNT_AFTER_S, self._count).start()
+
+    def _count(self) -> None:
+        count_connections()  # without the one of this thread
+        with self._lock:
+            noted, self._noted = self._noted, []
+        try:
+            observe(noted, self._friends)
+        except DatabaseError:
+            posts = sum(batch.new for batch in noted)
+            logger.warning("%s posts aren't counted", posts, exc_info=True)
+        finally:
+            connection.close()
+
+
+def observe(noted: Sequence[Batch], friends: FriendCounts) -> None:
+    labels = get_fanout().alias, get_timeline().alias
+    receipts = _receipts([post_id for batch in noted for post_id in batch.post_ids])
+    new = [receipt for batch in noted for receipt in _latest(batch, receipts)]
+    counts = friends.of(receipt.author_id for receipt in new)
+    definitions.posts_delivered.labels(*labels).inc(len(new))
+    definitions.deliveries.labels(*labels).inc(
+        sum(counts[receipt.author_id] + 1 for receipt in new)
+    )
+    lag_seconds = definitions.lag_seconds.labels(*labels)
+    for receipt in new:
+        lag_seconds.observe(receipt.lag_s)
+
+
+def _latest(batch: Batch, receipts: dict[int, Receipt]) -> list[Receipt]:
+    """Leave out the receipts that were there before: they have been counted."""
+    found = [receipts[post_id] for post_id in batch.post_ids if post_id in receipts]
+    return sorted(found, reverse=True)[: batch.new]
+
+
+def _receipts(post_ids: Sequence[int]) -> dict[int, Receipt]:
+    posts = Post.objects.filter(id__in=post_ids)
+    rows = posts.values_list("id", "author_id", "created_at", "delivered_at")
+    return {
+        post_id: Receipt(at, author_id, (at - created_at).total_seconds())
+        for post_id, author_id, created_at, at in rows
+        if at
+    }
+
+
+_tally = Tally()
+
+
+def note_receipts(post_ids: Sequence[int], count: int, **kwargs: Any) -> None:
+    """Receive ``receipts_set``."""
+    transaction.on_commit(partial(_tally.note, Batch(post_ids, count)), robust=True)

@@ -1,0 +1,62 @@
+"""Counting requests, and answering scrapes."""
+
+from collections.abc import Callable
+from http import HTTPMethod
+from time import perf_counter
+from typing import NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
+
+from metrics import definitions
+from metrics.backlog import Backlog
+from metrics.connections import count_connections
+from metrics.scrape import exposition
+
+PATH = "/metrics"
+GetResponse = Callable[[HttpRequest], HttpResponse]
+Key = tuple[str, str | None, int]
+
+
+class Series(NamedTuple):
+    total: Counter
+    seconds: Histogram
+
+
+def metered(get_response: GetResponse) -> GetResponse:
+    """Count requests; the outermost middleware, so that it sees what the others answer.
+
+    It answers scrapes itself: Prometheus asks by address, which ALLOWED_HOSTS doesn't know.
+    """
+    known: dict[Key, Series] = {}
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        if request.path_info == PATH and request.method == "GET":
+            return HttpResponse(exposition(Backlog()), content_type=CONTENT_TYPE_LATEST)
+        started = perf_counter()
+        response = get_response(request)
+        key = _route(request), request.method, response.status_code
+        series = known.get(key) or known.setdefault(key, _series(*key))
+        series.total.inc()
+        series.seconds.observe(perf_counter() - started)
+        count_connections()
+        return response
+
+    return answer
+
+
+def _route(request: HttpRequest) -> str:
+    """Return the pattern of the URL, never the URL itself: there are too many."""
+    return request.resolver_match.route if request.resolver_match else ""
+
+
+def _series(route: str, method: str | None, status: int) -> Series:
+    return Series(
+        definitions.requests.labels(route, _known(method), status),
+        definitions.request_seconds.labels(route, _known(method)),
+    )
+
+
+def _known(method: str | None) -> str:
+    """Clients may make up as many methods as they like."""
+    return method if method and method in HTTPMethod.__members__ else "other"

@@ -1,0 +1,46 @@
+"""The answer to Prometheus."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from django.conf import settings
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.core import InfoMetricFamily, Metric
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
+
+from metrics.files import forget_the_dead
+
+
+class Counted(Collector):
+    """What all processes that share METRICS_DIR have counted."""
+
+    def collect(self) -> Iterator[Metric]:
+        forget_the_dead(Path(settings.METRICS_DIR))
+        yield from MultiProcessCollector(None, settings.METRICS_DIR).collect()  # type: ignore[no-untyped-call]
+
+
+class Service(Collector):
+    """What runs here."""
+
+    def collect(self) -> Iterator[Metric]:
+        chosen = {"strategy": settings.FEED_FANOUT, "store": settings.FEED_TIMELINE}
+        yield InfoMetricFamily("feed_service", "The strategy and the store that run.", chosen)
+
+
+def exposition(*more: Collector) -> bytes:
+    """Return the metrics in Prometheus' text format."""
+    return generate_latest(_registry(*more))
+
+
+def serve_where_asked() -> None:
+    """Answer scrapes on METRICS_PORT, in a thread: for processes without a web server."""
+    if settings.METRICS_PORT:
+        start_http_server(settings.METRICS_PORT, registry=_registry())
+
+
+def _registry(*more: Collector) -> CollectorRegistry:
+    registry = CollectorRegistry(auto_describe=False)
+    for collector in (Counted(), Service(), *more):
+        registry.register(collector)
+    return registry

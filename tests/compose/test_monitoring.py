@@ -1,0 +1,117 @@
+"""What Prometheus scrapes, and what Grafana shows of it."""
+
+import json
+import re
+import subprocess
+from pathlib import PurePosixPath
+
+import pytest
+import yaml
+from prometheus_client.metrics import MetricWrapperBase
+
+from metrics import definitions
+from metrics.backlog import Backlog
+from metrics.scrape import Service
+from tests.compose.project import FOLDER, OURS, SERVICES
+from tests.metrics.prometheus import tool
+
+MONITORING = FOLDER / "monitoring"
+DASHBOARD = json.loads((MONITORING / "feed.json").read_text())
+QUERIES = [
+    it["expr"].replace("$__rate_interval", "1m")
+    for panel in DASHBOARD["panels"]
+    for it in panel["targets"]
+]
+JOBS = yaml.safe_load((MONITORING / "prometheus.yml").read_text())["scrape_configs"]
+(DATASOURCE,) = yaml.safe_load((MONITORING / "datasources.yml").read_text())["datasources"]
+(PROVIDER,) = yaml.safe_load((MONITORING / "dashboards.yml").read_text())["providers"]
+
+
+def run_promtool(*arguments):
+    return subprocess.run([tool("promtool"), *arguments], capture_output=True, text=True)
+
+
+def mounts(name):
+    pairs = (mount.split(":")[:2] for mount in SERVICES[name]["volumes"])
+    return {inside: source for source, inside in pairs}
+
+
+def exported():
+    """The names of the series that the service can answer."""
+    counted = [it for it in vars(definitions).values() if isinstance(it, MetricWrapperBase)]
+    families = [f for it in (*counted, Backlog(), Service()) for f in it.collect()]
+    endings = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"], "info": ["_info"]}
+    return {f.name + ending for f in families for ending in endings.get(f.type, [""])}
+
+
+def test_prometheus_takes_its_settings():
+    done = run_promtool("check", "config", "--lint-fatal", MONITORING / "prometheus.yml")
+
+    assert done.returncode == 0, done.stderr
+    assert (
+        MONITORING / "prometheus.yml"
+        == FOLDER / mounts("prometheus")["/etc/prometheus/prometheus.yml"]
+    )
+
+
+def test_every_service_that_counts_is_scraped_where_it_answers():
+    found = {}
+    for job in JOBS:
+        (where,) = job["dns_sd_configs"]
+        found[job["job_name"]] = (where["names"], where["type"], where["port"])
+
+    answers = {
+        name: int(service["environment"].get("METRICS_PORT", 8000))
+        for name, service in OURS.items()
+        if name == "app" or "METRICS_PORT" in service["environment"]
+    }
+    assert answers.keys() == {"app", "drainer", "worker"}
+    assert found == {name: ([name], "A", port) for name, port in answers.items()}
+
+
+@pytest.mark.parametrize("name", ["app", "drainer", "worker"])
+def test_every_container_counts_in_a_folder_of_its_own(name):
+    assert OURS[name]["environment"]["PROMETHEUS_MULTIPROC_DIR"] == OURS[name]["tmpfs"]
+
+
+def test_the_dashboard_asks_what_prometheus_understands(tmp_path):
+    rules = [{"record": f"query:{n}", "expr": query} for n, query in enumerate(QUERIES)]
+    file = tmp_path / "rules.yml"
+    file.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
+
+    done = run_promtool("check", "rules", file)
+
+    assert done.returncode == 0, done.stderr
+    assert f"{len(QUERIES)} rules found" in done.stdout
+
+
+def test_the_dashboard_asks_only_for_what_the_service_exports(db):
+    asked = set(re.findall(r"feed_\w+", " ".join(QUERIES)))
+
+    assert asked <= exported()
+    assert {"feed_backlog_posts", "feed_lag_seconds_bucket", "feed_deliveries_total"} <= asked
+
+
+def test_grafana_finds_prometheus_and_its_dashboard():
+    inside = mounts("grafana")
+    board = PurePosixPath(
+        SERVICES["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+    )
+
+    assert DATASOURCE["url"] == "http://prometheus:9090"
+    assert inside[str(board)] == "./monitoring/feed.json"
+    assert PROVIDER["options"]["path"] == str(board.parent)
+    for panel in DASHBOARD["panels"]:
+        assert {it["datasource"]["uid"] for it in panel["targets"]} == {DATASOURCE["uid"]}
+
+
+def test_the_panels_do_not_cover_each_other():
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in DASHBOARD["panels"])
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+
+    assert len(cells) == len(set(cells))
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])

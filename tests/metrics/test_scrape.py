@@ -1,0 +1,223 @@
+"""A real Prometheus scrapes a running variant: app servers, a drainer and their backlog."""
+
+import os
+import signal
+import sys
+import time
+import urllib.request
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+
+import pytest
+
+from lab.processes import free_port
+from tests.metrics.prometheus import Prometheus
+from tests.system.processes import SEED, Running
+
+REQUESTS = 'sum(feed_requests_total{route="v1/posts/", method="POST"})'
+POSTS = "sum(feed_posts_delivered_total)"
+OWNERS = SEED.friends + 1
+
+
+@contextmanager
+def metered(folder):
+    """A service whose processes count in a folder that they share."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder / "metrics"))
+        with Running("sqlite-outbox-setbased", folder, clients=0) as running:
+            yield running
+
+
+@pytest.fixture
+def running(tmp_path):
+    with metered(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def prometheus(running):
+    return watch(running)
+
+
+@pytest.fixture(scope="module")
+def idle(tmp_path_factory):
+    """One for the tests that write no posts."""
+    folder = tmp_path_factory.mktemp("idle")
+    with metered(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def watching_idle(idle):
+    return watch(idle)
+
+
+def watch(running):
+    folder = running.folder / "prometheus"
+    prometheus = Prometheus(running.processes, folder, running.service.port)
+    prometheus.start()
+    return prometheus
+
+
+def post(running, seconds=1.0):
+    """Post with several clients, then wait for the drain."""
+    with running.load(8):
+        time.sleep(seconds)
+    list(running.service.drain())
+    return len(running.accepted)
+
+
+def ask(running, path, method="GET", **headers):
+    with closing(HTTPConnection("127.0.0.1", running.service.port, timeout=10)) as client:
+        client.request(method, path, headers=headers)
+        answer = client.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def test_every_request_and_every_delivery_is_counted_over_all_processes(running, prometheus):
+    assert len(running.workers_of("web")) >= 2
+
+    posts = post(running)
+
+    prometheus.wait_for(REQUESTS, posts)
+    prometheus.wait_for(f"{REQUESTS[:-2]}, status='201'}})", posts)
+    prometheus.wait_for('sum(feed_request_seconds_count{route="v1/posts/"})', posts)
+    prometheus.wait_for(POSTS, posts)
+    prometheus.wait_for("sum(feed_deliveries_total)", posts * OWNERS)
+    prometheus.wait_for("sum(feed_lag_seconds_count)", posts)
+
+
+def test_the_lag_is_that_of_the_receipts(running, prometheus):
+    posts = post(running)
+    prometheus.wait_for("sum(feed_lag_seconds_count)", posts)
+
+    receipts = running.service.receipts()
+    lags_s = [round(it.delivered_at - it.created_at, 6) for it in receipts]
+
+    assert prometheus.number("sum(feed_lag_seconds_sum)") == pytest.approx(sum(lags_s), abs=0.01)
+    for bound in ("0.05", "0.2", "60.0"):
+        counted = prometheus.number(f'feed_lag_seconds_bucket{{le="{bound}"}}')
+        assert counted == sum(lag_s <= float(bound) for lag_s in lags_s)
+
+
+def test_the_backlog_is_what_waits_for_the_drainer(running, prometheus):
+    running.processes.stop("workers")
+    with running.load(2):
+        time.sleep(1)
+    posts = len(running.accepted)
+
+    prometheus.wait_for("feed_backlog_posts", posts)
+    assert 0 < prometheus.number("feed_oldest_pending_seconds") < 30
+
+    running.service.start_workers()
+    prometheus.wait_for("feed_backlog_posts", 0)
+    prometheus.wait_for("feed_oldest_pending_seconds", 0)
+    prometheus.wait_for("sum(feed_deliveries_total)", posts * OWNERS)
+
+
+def test_the_counts_outlive_a_killed_app_worker_and_a_stopped_drainer(running, prometheus):
+    before = post(running)
+    prometheus.wait_for(REQUESTS, before)
+    for victim in running.workers_of("web")[:2]:
+        os.kill(victim, signal.SIGKILL)
+    running.processes.stop("workers")
+    running.service.start_workers()
+
+    running.accepted.clear()
+    running.refused.clear()
+    after = before + post(running) + len(running.refused)
+
+    assert prometheus.number(REQUESTS) >= before
+    prometheus.wait_for(POSTS, running.query("SELECT count(*) FROM feed_post"))
+    assert before < prometheus.number(REQUESTS) <= after
+    assert prometheus.number(f"sum(resets({REQUESTS[4:-1]}[5m]))") == 0
+    assert prometheus.number("sum(resets(feed_deliveries_total[5m]))") == 0
+
+
+def test_only_living_processes_hold_connections(running, prometheus):
+    post(running)
+    prometheus.wait_for(POSTS, len(running.accepted))
+    held = prometheus.number("feed_database_connections")
+    assert 2 <= held <= len(running.workers_of("web")) + 1
+
+    running.processes.stop("workers")
+
+    prometheus.wait_for("feed_database_connections", held - 1)
+
+
+def test_the_series_stay_few_however_many_urls_and_methods_are_asked_for(idle, watching_idle):
+    for number in range(1, 101):
+        ask(idle, f"/v1/people/{number}/posts/")
+        ask(idle, f"/no/such/{number}")
+        ask(idle, "/healthz", method="ABCDEFGHIJ"[number % 5 :][:5])
+
+    for labels in (
+        'route="v1/people/<id:author_id>/posts/"',
+        'route="", status="404"',
+        'method="other"',
+    ):
+        watching_idle.wait_for(f"sum(feed_requests_total{{{labels}}})", 100)
+    assert watching_idle.number("count(feed_requests_total)") <= 6
+
+
+def test_the_strategy_and_the_store_are_told(watching_idle):
+    watching_idle.wait_for('feed_service_info{strategy="outbox", store="setbased"}', 1)
+
+
+def test_prometheus_may_ask_by_an_address_that_is_no_allowed_host(idle):
+    assert ask(idle, "/healthz", Host="10.0.0.7:8000")[0] == 400
+
+    status, text = ask(idle, "/metrics", Host="10.0.0.7:8000")
+
+    assert status == 200
+    assert "feed_backlog_posts 0.0" in text
+
+
+def test_without_the_database_the_counts_are_told_all_the_same(running):
+    post(running, seconds=0.3)
+    running.processes.stop("workers")
+    for file in running.folder.glob("feed-0.sqlite3*"):
+        file.rename(running.folder / f"away-{file.name}")
+    for worker in running.workers_of("web"):  # open connections would still have their file
+        os.kill(worker, signal.SIGKILL)
+    running.database.mkdir()
+
+    status, text = ask_again(running, "/metrics")
+
+    assert status == 200
+    assert "feed_database_up 0.0" in text
+    assert "feed_backlog_posts" not in text
+    assert 'feed_requests_total{method="POST"' in text
+
+
+def ask_again(running, path):
+    """Ask until new workers are there to answer."""
+    give_up_at = time.monotonic() + 10
+    while True:
+        try:
+            return ask(running, path)
+        except OSError:
+            assert time.monotonic() < give_up_at
+            time.sleep(0.1)
+
+
+def test_a_drainer_with_a_folder_of_its_own_answers_on_its_own_port(running):
+    running.processes.stop("workers")
+    port = free_port()
+    own = {"METRICS_PORT": str(port), "PROMETHEUS_MULTIPROC_DIR": f"{running.folder}/own"}
+    environment = running.service.environments[0] | own
+    running.processes.start("workers", [sys.executable, "manage.py", "drain"], environment)
+
+    posts = post(running, seconds=0.3)
+
+    expected = f'feed_posts_delivered_total{{store="setbased",strategy="outbox"}} {float(posts)}'
+    give_up_at = time.monotonic() + 10
+    while expected not in scraped(port):
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
+    assert "feed_posts_delivered" not in ask(running, "/metrics")[1]
+
+
+def scraped(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics") as answer:
+        return answer.read().decode()
