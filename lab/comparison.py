@@ -95,8 +95,8 @@ def answer(compared: Sequence[Line]) -> str:
     saturated = [line.variant.name for line in compared if line.generator_saturated]
     if saturated:
         return (
-            f"Not ranked: Locust itself was the limit of {_listed(saturated)}. Give it more "
-            "processes, or offer less."
+            f"Not ranked: Locust itself was the limit of {_listed(saturated)}. Offer less, with "
+            "fewer users."
         )
     if not best:
         return "No variant that delivers finished with a clean audit. See what failed."

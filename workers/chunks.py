@@ -44,7 +44,7 @@ def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline:
 
 
 def forget_finished_chunks() -> None:
-    """Remove the chunks of posts that the drainer finished because a message was lost."""
+    """Remove the chunks of posts that the sweep finished because a message was lost."""
     Chunk.objects.filter(post__delivered_at__isnull=False).delete()
 
 

@@ -14,7 +14,7 @@ from workers.tasks import deliver_chunk, deliver_post
 class Task(Fanout):
     """One Celery task a post, enqueued on commit (the published system).
 
-    A message that is lost leaves a post without a receipt, which the drainer finishes.
+    A message that is lost leaves a post without a receipt, which the sweep finishes.
     """
 
     elsewhere = True
