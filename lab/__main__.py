@@ -52,6 +52,7 @@ def run_experiment(options: argparse.Namespace) -> int:
         Load(options.users, options.run_time, options.graph, options.arrivals),
         Seed(options.people, options.friends, options.graph),
         options.servers,
+        options.drain_within,
     )
     cut_short = _run_all(plan, variants, options.repeat, out)
     as_expected = report(out)
@@ -126,6 +127,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     arrivals = "closed: a user waits for her answer; open: she posts on schedule, answered or not"
     command.add_argument("--arrivals", choices=("closed", "open"), default="closed", help=arrivals)
+    command.add_argument(
+        "--drain-within", type=_seconds, default="8m", help="a backlog that takes longer is left"
+    )
     command.add_argument("--out", type=Path, metavar="DIR")
     _add_service(command)
     command.set_defaults(command=run_experiment)

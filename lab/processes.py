@@ -6,7 +6,7 @@ import socket
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -73,7 +73,7 @@ class Processes:
 
     def lines(
         self, role: str, argv: Sequence[str], env: Mapping[str, str], *, ok: Sequence[int] = (0,)
-    ) -> Iterator[str]:
+    ) -> Generator[str]:
         """Run a command and yield its output as it comes. Raises RunFailed like ``call``."""
         with self._log(role).open("ab") as log:
             process = subprocess.Popen(
@@ -123,6 +123,10 @@ class Processes:
 
     def pids(self, role: str) -> list[int]:
         return [process.pid for process in self._started.get(role, [])]
+
+    def have_ended(self, role: str) -> bool:
+        """Tell whether a process of this role has ended by itself."""
+        return any(process.poll() is not None for process in self._started.get(role, []))
 
     def cpu_s(self) -> dict[str, float]:
         """Return the CPU seconds, user and system, that each role has used so far."""

@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,8 @@ class Plan:
     load: Load
     seed: Seed
     servers: str = "auto"
+    drain_within_s: int = 480
+    """A backlog that takes longer is left, and its deliveries are missing from the audit."""
 
     def command(self, variant: Variant) -> str:
         """Return what repeats the run of a variant."""
@@ -40,6 +43,7 @@ class Plan:
             "run-time": f"{self.load.run_time_s}s",
             "arrivals": self.load.arrivals,
             "servers": self.servers,
+            "drain-within": f"{self.drain_within_s}s",
             **self.seed._asdict(),
         }
         words = " ".join(f"--{name} {value}" for name, value in options.items())
@@ -89,7 +93,8 @@ def _measure(result: Result, variant: Variant, plan: Plan, out: Path) -> None:
             _generate(load, service, processes, out)
         service.stop_web()
         if variant.delivers:
-            _drain(service)
+            _drain(service, plan.drain_within_s, result)
+        service.stop_workers()
         receipts = service.receipts()
         requests = read_requests(out / "requests.csv", load.run_time_s)
         _record_requests(result, requests, load.run_time_s)
@@ -111,12 +116,16 @@ def _generate(load: Load, service: Service, processes: Processes, out: Path) -> 
         raise RunFailed(f"locust ended with {locust.returncode}: {processes.log_tail('locust')}")
 
 
-def _drain(service: Service) -> None:
+def _drain(service: Service, within_s: int, result: Result) -> None:
     """Wait for as long as deliveries are being made; the published way takes many minutes."""
-    with stage("drain") as advance:
-        for backlog in service.drain():
+    give_up_at = time.monotonic() + within_s
+    with stage("drain") as advance, closing(service.drain()) as backlogs:
+        for backlog in backlogs:
             check_resources(service.folder)
             advance(f"drain: {backlog:,} posts left")
+            if backlog and time.monotonic() > give_up_at:
+                result.errors.append(f"not drained within {within_s} s: {backlog:,} posts left")
+                break
 
 
 def _still_running(process: subprocess.Popen[bytes]) -> bool:

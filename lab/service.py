@@ -7,7 +7,7 @@ import sqlite3
 import sys
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import URLError
@@ -99,7 +99,11 @@ class Service:
         """Stop taking requests; those in flight are finished."""
         self.processes.stop("web")
 
-    def drain(self) -> Iterator[int]:
+    def stop_workers(self) -> None:
+        """Stop delivering; an audit needs that nothing is being written."""
+        self.processes.stop("workers")
+
+    def drain(self) -> Generator[int]:
         """Wait for the drain, or until nothing more is delivered; yield the backlog at times."""
         for env in self.environments:
             yield from map(int, self.processes.lines("await_drain", AWAIT_DRAIN, env))

@@ -98,3 +98,22 @@ def test_a_run_cut_by_ctrl_c_keeps_what_was_measured(tmp_path):
     assert found["sqlite-inline-setbased"]["audit"]["ok"]
     assert found["sqlite-outbox-setbased"]["errors"] == ["interrupted"]
     assert "interrupted" in (tmp_path / "report.html").read_text()
+
+
+def test_a_drain_that_takes_too_long_is_cut_and_told(tmp_path):
+    """The published way makes fewer deliveries than these people ask for."""
+    status, found, report = laboratory(
+        tmp_path,
+        "--variants=mysql_tuned-task-roundtrip",
+        "--people=600",
+        "--friends=500",
+        "--users=100",
+        "--drain-within=1s",
+    )
+
+    result = found["mysql_tuned-task-roundtrip"]
+    assert status == 1
+    assert result["errors"][0].startswith("not drained within 1 s: ")
+    assert result["audit"]["missing"] > 0
+    assert (result["audit"]["duplicated"], result["audit"]["unexpected"]) == (0, 0)
+    assert "posts left" in report

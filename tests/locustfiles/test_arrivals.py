@@ -12,7 +12,7 @@ import pytest
 
 from tests.locustfiles.load import Run
 
-STANDS_STILL_S = 3.0
+STANDS_STILL_S = 5.0
 FEW_IN_FLIGHT = """
 from locustfiles import arrivals
 arrivals.MOST_IN_FLIGHT = 2
@@ -21,13 +21,15 @@ from locustfiles.fanout import Poster
 
 
 @pytest.fixture
-def stalling_run(run, service):
-    """Run Locust while the app servers are stopped in the middle."""
+def stalling_run(run, service, tmp_path):
+    """Run Locust while the app servers are stopped, once every user has posted."""
+    accepted = tmp_path / "accepted.csv"
 
     def stall():
         parents = [psutil.Process(pid) for pid in service.processes.pids("web")]
         servers = [p.pid for parent in parents for p in (parent, *parent.children())]
-        time.sleep(2.5)  # Locust starts in about one
+        while not accepted.exists() or len(accepted.read_text().splitlines()) < 30:
+            time.sleep(0.05)
         for pid in servers:
             os.kill(pid, signal.SIGSTOP)
         time.sleep(STANDS_STILL_S)
@@ -35,10 +37,11 @@ def stalling_run(run, service):
             os.kill(pid, signal.SIGCONT)
 
     def start(arrivals):
-        stalling = threading.Thread(target=stall)
+        stalling = threading.Thread(target=stall, daemon=True)
         stalling.start()
-        done = run(f"--arrivals={arrivals}", "--visible-share=0", seconds=8)
-        stalling.join()
+        done = run(f"--arrivals={arrivals}", "--visible-share=0", seconds=10)
+        stalling.join(timeout=10)
+        accepted.unlink()
         assert done.exit_code == 0, done.output
         return [float(row["response_time_ms"]) for row in done.rows("requests.csv")]
 
@@ -48,7 +51,7 @@ def stalling_run(run, service):
 def test_open_arrivals_go_on_and_count_from_when_they_were_due(stalling_run):
     closed, opened = sorted(stalling_run("closed")), sorted(stalling_run("open"))
 
-    assert len(opened) > len(closed) + 15  # 20 users, who had to wait for 1 to 2 posts each
+    assert len(opened) > len(closed) + 15  # 20 users, who had to wait for 3 to 4 posts each
     assert opened[int(len(opened) * 0.99)] > 1000
     assert sum(ms > 500 for ms in opened) > sum(ms > 500 for ms in closed) + 15
 

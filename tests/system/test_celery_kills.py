@@ -67,6 +67,17 @@ def in_flight(running):
     return lambda pid: running.in_transaction(pid) and running.query(PENDING) > 0
 
 
+def supervise(running):
+    """Start the workers anew if one has ended, as compose does.
+
+    Celery's goes on without its broker unless that vanishes while a task is under way: closing
+    the channel then asks the broker once more, and kombu 5.7 fails there with an AttributeError.
+    """
+    if running.processes.have_ended("workers"):
+        running.processes.stop("workers")
+        running.service.start_workers()
+
+
 def assert_all_arrived(running, fault_at):
     """Posts were accepted before the fault, right after it and later, and every one arrived."""
     time.sleep(2)
@@ -122,6 +133,7 @@ def test_a_broker_that_is_gone_for_a_while_refuses_no_post(running):
     time.sleep(3)
     broker.start()
     back_at = time.monotonic()
+    supervise(running)
 
     assert running.accepted_between(gone_at + 1, back_at) > 0
     assert_all_arrived(running, gone_at)
