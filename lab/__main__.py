@@ -5,16 +5,19 @@ import signal
 import sys
 from collections.abc import Sequence
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 from lab.compare import compare
-from lab.experiments import EXPERIMENTS, Experiment
+from lab.experiments import EXPERIMENTS
+from lab.experiments.base import Asked, Experiment
 from lab.load import Load
+from lab.plan import Plan
 from lab.progress import console
 from lab.report import report
 from lab.resources import Shortage
-from lab.run import Plan, run, serve
+from lab.run import run, serve
 from lab.servers import CHOICES
 from lab.service import Seed
 from lab.variants import UnknownVariant, Variant
@@ -39,34 +42,33 @@ def list_variants(options: argparse.Namespace) -> int:
     for experiment in EXPERIMENTS.values():
         print(experiment.name)
         for name in experiment.variants:
-            print(f"  {name}" + ("" if Variant.named(name).should_be_clean else "  (not clean)"))
+            clean = experiment.variant(name).should_be_clean
+            print(f"  {name}" + ("" if clean else "  (not clean)"))
     return 0
 
 
 def run_experiment(options: argparse.Namespace) -> int:
     experiment = EXPERIMENTS[options.experiment]
-    variants = _variants(experiment, options.variants)
+    names = options.variants.split(",") if options.variants else experiment.variants
+    variants = [experiment.variant(name.strip()) for name in names]
+    asked = Asked(options.users, options.run_time, options.graph, options.arrivals)
+    loads = _chosen(experiment.loads(asked), options.loads)
     out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
-    plan = Plan(
-        experiment.name,
-        Load(options.users, options.run_time, options.graph, options.arrivals),
-        Seed(options.people, options.friends, options.graph),
-        options.servers,
-        options.drain_within,
-    )
-    cut_short = _run_all(plan, variants, options.repeat, out)
+    plan = Plan(experiment, _seed(experiment, options), options.servers, options.drain_within)
+    cut_short = _run_all(plan, list(product(loads, variants)), options.repeat, out)
     as_expected = report(out)
     console.print(f"results: {out}; the page: {out / 'report.html'}")
     return cut_short or (0 if as_expected else 1)
 
 
-def _run_all(plan: Plan, variants: list[Variant], repeats: int, out: Path) -> int:
-    """Run every variant; return 0, or the exit status of what cut it short."""
+def _run_all(plan: Plan, runs: Sequence[tuple[Load, Variant]], repeats: int, out: Path) -> int:
+    """Run every variant under every load; return 0, or the exit status of what cut it short."""
     try:
         for repeat in range(1, repeats + 1):
-            for number, variant in enumerate(_rotated(variants, repeat - 1), start=1):
-                console.print(f"{variant.name} ({number} of {len(variants)}, run {repeat})")
-                run(plan, variant, repeat, out / f"{variant.name}-{repeat}")
+            for number, (load, variant) in enumerate(_rotated(runs, repeat - 1), start=1):
+                name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
+                console.print(f"{name} ({number} of {len(runs)})")
+                run(plan, variant, load, repeat, out / name)
     except Shortage as shortage:
         console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")
         return 1
@@ -77,9 +79,9 @@ def _run_all(plan: Plan, variants: list[Variant], repeats: int, out: Path) -> in
 
 
 def serve_variant(options: argparse.Namespace) -> int:
-    seed = Seed(options.people, options.friends, options.graph)
-    variant = Variant.named(options.variant)
-    serve(variant, seed=seed, servers=options.servers, port=options.port, tokens=options.tokens)
+    experiment = EXPERIMENTS[options.experiment]
+    plan = Plan(experiment, _seed(experiment, options), options.servers)
+    serve(plan, experiment.variant(options.variant), port=options.port, tokens=options.tokens)
     return 0
 
 
@@ -92,14 +94,25 @@ def compare_results(options: argparse.Namespace) -> int:
     return 0
 
 
-def _variants(experiment: Experiment, names: str | None) -> list[Variant]:
-    chosen = names.split(",") if names else experiment.variants
-    return [Variant.named(name.strip()) for name in chosen]
+def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
+    """Return the experiment's people, as far as the command line doesn't say others."""
+    said = {name: getattr(options, name) for name in Seed._fields}
+    return experiment.seed._replace(**{k: v for k, v in said.items() if v is not None})
 
 
-def _rotated(variants: list[Variant], by: int) -> list[Variant]:
-    by %= len(variants)
-    return variants[by:] + variants[:by]
+def _chosen(loads: list[Load], names: str | None) -> list[Load]:
+    if names is None:
+        return loads
+    known = {load.name: load for load in loads if load.name}
+    try:
+        return [known[name.strip()] for name in names.split(",")]
+    except KeyError as unknown:
+        raise ValueError(f"no load {unknown}; there are {', '.join(known) or 'none'}") from None
+
+
+def _rotated(runs: Sequence[tuple[Load, Variant]], by: int) -> list[tuple[Load, Variant]]:
+    by %= len(runs)
+    return [*runs[by:], *runs[:by]]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -110,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("up", help="serve a variant until Ctrl-C")
     command.add_argument("variant")
+    command.add_argument("--experiment", choices=EXPERIMENTS, default="fanout")
     command.add_argument("--port", type=_positive, default=8000)
     command.add_argument("--tokens", type=Path, default=Path("var/tokens.csv"), metavar="FILE")
     _add_service(command)
@@ -118,15 +132,14 @@ def _parser() -> argparse.ArgumentParser:
     command = commands.add_parser("run", help="measure and audit variants, one after another")
     command.add_argument("experiment", choices=EXPERIMENTS)
     command.add_argument("--variants", metavar="A,B", help="some, or any by spelling its name")
-    command.add_argument("--users", type=_positive, default=500)
-    command.add_argument(
-        "--run-time", type=_seconds, default="30s", help="measured; e.g. 30s or 3m"
-    )
+    command.add_argument("--loads", metavar="A,B", help="some, where the experiment has several")
+    command.add_argument("--users", type=_positive, help="500 for fanout")
+    command.add_argument("--run-time", type=_seconds, help="measured; e.g. 30s (fanout's) or 3m")
     command.add_argument(
         "--repeat", type=_positive, default=1, help="runs of each, in rotated order"
     )
     arrivals = "closed: a user waits for her answer; open: she posts on schedule, answered or not"
-    command.add_argument("--arrivals", choices=("closed", "open"), default="closed", help=arrivals)
+    command.add_argument("--arrivals", choices=("closed", "open"), help=arrivals)
     command.add_argument(
         "--drain-within", type=_seconds, default="8m", help="a backlog that takes longer is left"
     )
@@ -154,9 +167,9 @@ def _add_service(command: Any) -> None:
         help="databases and brokers: installed binaries (local), containers (docker), whichever "
         "is there (auto), or those of DATABASE_URL, REDIS_URL and BROKER_URL (external)",
     )
-    command.add_argument("--people", type=_positive, default=1000)
-    command.add_argument("--friends", type=int, default=500, help="of each person")
-    command.add_argument("--graph", choices=("ring", "star", "zipf"), default="ring")
+    command.add_argument("--people", type=_positive, help="1000 for fanout")
+    command.add_argument("--friends", type=int, help="of each person; 500 for fanout")
+    command.add_argument("--graph", choices=("ring", "star", "zipf"), help="ring for all")
 
 
 def _positive(text: str) -> int:

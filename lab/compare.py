@@ -7,19 +7,13 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from lab.comparison import Figure, Line, lines
-from lab.result import Result, read_results
-from lab.tables import number
+from lab.comparison import experiment_of, lines
+from lab.line import Line
+from lab.numbers import number
+from lab.result import Figure, Result, read_results
 
 MACHINE = ("cpu", "cpus", "memory_gib")
 """What has to be alike, or figures of the two say more of the machines than of the service."""
-FIGURES: dict[str, Figure] = {
-    "posts/s": lambda r: r.achieved_rps,
-    "mean ms": lambda r: r.latency_ms.get("mean"),
-    "p99 ms": lambda r: r.latency_ms.get("p99"),
-    "lag p99 ms": lambda r: r.lag_ms.get("p99"),
-    "CPU s per million": lambda r: r.cpu_s_per_million_deliveries,
-}
 
 
 def compare(first: Path, second: Path, *, anyway: bool) -> None:
@@ -32,16 +26,17 @@ def compare(first: Path, second: Path, *, anyway: bool) -> None:
     unlike = list(_differences(one[0], other[0]))
     if unlike and not anyway:
         raise ValueError(f"the machines differ ({', '.join(unlike)}); --anyway compares them")
-    others = {line.variant.name: line for line in lines(other)}
-    pairs = [(a, others[a.variant.name]) for a in lines(one) if a.variant.name in others]
+    others = {line.name: line for line in lines(other)}
+    pairs = [(a, others[a.name]) for a in lines(one) if a.name in others]
     if not pairs:
         raise ValueError(f"{first} and {second} share no variant")
     table = Table(title=f"{first} → {second}", caption=", ".join(unlike) or None, box=SIMPLE)
     table.add_column("variant", no_wrap=True)
-    for name in FIGURES:
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = [column for column in experiment_of(lines(one)).columns if column.brief]
+    for column in columns:
+        table.add_column(column.label, justify="right", no_wrap=True)
     for pair in pairs:
-        table.add_row(pair[0].variant.name, *(_change(*pair, it) for it in FIGURES.values()))
+        table.add_row(pair[0].name, *(_change(*pair, column.figure) for column in columns))
     Console(width=max(Console().width, 130)).print(table)
 
 

@@ -2,7 +2,9 @@
 
 import csv
 import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,7 +13,6 @@ from numpy.typing import NDArray
 
 from lab.processes import RunFailed
 
-POST = ("POST", "/v1/posts/")
 RAMP_S = 2
 WARM_UP_S = 5
 """Ramp and warm-up together; requests that end before are not counted."""
@@ -19,68 +20,103 @@ COOL_DOWN_S = 1
 """The load goes on a little beyond the window, which begins with the first request."""
 
 
-class Load(NamedTuple):
-    """``users`` who each post once a second, measured for ``run_time_s`` after the warm-up."""
+@dataclass(frozen=True)
+class Load:
+    """``users`` who do one thing a second, measured for ``run_time_s`` after the warm-up."""
 
     users: int
     run_time_s: int
-    graph: str = "ring"
+    locustfile: str
+    name: str = ""
+    """Tells the loads of an experiment apart, where it has several."""
     arrivals: str = "closed"
-    """closed: a user waits for her answer; open: she posts on schedule, answered or not."""
+    """closed: a user waits for her answer; open: she acts on schedule, answered or not."""
+    rate_rps: float = 1.0
+    """What a user offers if nothing holds her up."""
+    counted: tuple[str, ...] = ()
+    """The requests that the figures are of, like "POST /v1/posts/"; empty: all."""
+    warm_up_s: int = WARM_UP_S
+    cool_down_s: int = COOL_DOWN_S
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Of the locustfile; an empty text sets a flag."""
+    files: tuple[str, ...] = ()
+    """What the locustfile writes beside requests.csv: its option "accepted" names accepted.csv."""
 
     @property
     def offered_rps(self) -> float:
-        return float(self.users)
+        return self.users * self.rate_rps
 
     @property
     def seconds(self) -> int:
-        return WARM_UP_S + self.run_time_s + COOL_DOWN_S
+        return self.warm_up_s + self.run_time_s + self.cool_down_s
 
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
-        """Return the command; it writes requests.csv and accepted.csv into ``folder``."""
+        """Return the command; it writes requests.csv into ``folder``."""
         options = {
             "host": url,
             "users": self.users,
             "spawn-rate": max(1, self.users // RAMP_S),
             "run-time": f"{self.seconds}s",
-            "graph": self.graph,
             "arrivals": self.arrivals,
             "tokens": tokens,
-            "requests": folder / "requests.csv",
-            "accepted": folder / "accepted.csv",
             "exit-code-on-error": 0,
-            "visible-share": 0,  # the receipts tell it without asking
+            **{name: folder / f"{name}.csv" for name in ("requests", *self.files)},
+            **self.options,
         }
         return [
-            *(sys.executable, "-m", "locust", "-f", "locustfiles/fanout.py"),
-            *("--headless", "--only-summary", "--no-audit"),
-            *(f"--{name}={value}" for name, value in options.items()),
+            *(sys.executable, "-m", "locust", "-f", self.locustfile),
+            *("--headless", "--only-summary"),
+            *(
+                f"--{name}={value}" if value != "" else f"--{name}"
+                for name, value in options.items()
+            ),
         ]
 
 
 class Requests(NamedTuple):
-    """The posts that were answered within the measured window."""
+    """What was answered within the measured window."""
 
-    start: float
-    end: float
-    """The window, in Unix time."""
+    window: tuple[float, float]
+    """Start and end, in Unix time."""
     latency_ms: NDArray[np.float64]
+    """Of the counted requests that succeeded."""
+    failures: Counter[str]
+    """Of the counted ones, by what went wrong."""
+    routes: Mapping[str, "Route"]
+    """Every request that has a name of its own, counted or not."""
+
+
+class Route(NamedTuple):
+    latency_ms: list[float]
     """Of those that succeeded."""
     failures: Counter[str]
 
 
-def read_requests(path: Path, run_time_s: int) -> Requests:
-    """Read what Locust's CsvRequestLogger wrote. Raises RunFailed if nothing was posted."""
+def read_requests(path: Path, load: Load) -> Requests:
+    """Read what Locust's CsvRequestLogger wrote. Raises RunFailed if nothing was answered."""
     with path.open(newline="") as file:
-        posts = [row for row in csv.DictReader(file) if (row["request_type"], row["name"]) == POST]
-    if not posts:
+        rows = list(csv.DictReader(file))
+    begun = [float(r["timestamp"]) for r in rows if not load.counted or _name(r) in load.counted]
+    if not begun:
         raise RunFailed("the load generator got no answer")
-    start = min(float(row["timestamp"]) for row in posts) + WARM_UP_S
-    end = start + run_time_s
-    counted = [row for row in posts if start <= _ended(row) < end]
-    good = [float(row["response_time_ms"]) for row in counted if not row["exception"]]
-    failures = Counter(row["exception"] for row in counted if row["exception"])
-    return Requests(start, end, np.array(good, np.float64), failures)
+    start = min(begun) + load.warm_up_s
+    end = start + load.run_time_s
+    routes: defaultdict[str, Route] = defaultdict(lambda: Route([], Counter()))
+    for row in rows:
+        if start <= _ended(row) < end:
+            route = routes[_name(row)]
+            if row["exception"]:
+                route.failures[row["exception"]] += 1
+            else:
+                route.latency_ms.append(float(row["response_time_ms"]))
+    counted = [routes[name] for name in (load.counted or tuple(routes))]
+    latency_ms = [ms for route in counted for ms in route.latency_ms]
+    failures = sum((route.failures for route in counted), Counter())
+    return Requests((start, end), np.array(latency_ms, np.float64), failures, dict(routes))
+
+
+def _name(row: dict[str, str]) -> str:
+    return f"{row['request_type']} {row['name']}"
 
 
 def _ended(row: dict[str, str]) -> float:

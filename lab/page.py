@@ -1,14 +1,15 @@
 """The report as one page that needs nothing else."""
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab import plots, tables
-from lab.comparison import Line, answer
-from lab.experiments import EXPERIMENTS
+from lab.comparison import answer, experiment_of
+from lab.line import Line
 from lab.result import Result
 
 PAGE = Environment(
@@ -17,21 +18,22 @@ PAGE = Environment(
 
 
 def as_html(results: Sequence[Result], compared: Sequence[Line]) -> str:
-    published = EXPERIMENTS[results[0].experiment].published
     return PAGE.render(
         title=tables.title(results),
         answer=answer(compared),
         machine=tables.machine(results),
-        rates=Markup(plots.rates(compared, published)),  # noqa: S704  our own drawing
-        columns=tables.COLUMNS,
+        headline=Markup(headline(compared)),  # noqa: S704  our own drawing
+        columns=tables.labels(compared),
         rows=[
-            *({"kind": _kind(line), "cells": tables.cells(line)} for line in compared),
-            *({"kind": "published", "cells": tables.published_cells(p)} for p in published),
+            {"kind": kind, "cells": cells}
+            for kind, cells in zip_longest(
+                map(_kind, compared), tables.rows(compared), fillvalue="published"
+            )
         ],
         plots=list(_plots(compared)),
         errors=tables.errors(results),
         variants=[_variant(line) for line in compared],
-        limitations=tables.limitations(results),
+        limitations=tables.limitations(results, compared),
     )
 
 
@@ -39,26 +41,22 @@ def _kind(line: Line) -> str:
     return "measured" if line.as_expected else "failed"
 
 
+def headline(compared: Sequence[Line]) -> str:
+    """Draw the experiment's main figure, beside what was published."""
+    experiment = experiment_of(compared)
+    column = experiment.headline
+    marks = [
+        plots.Mark(one.what, one.figures[column.label], one.figures.get("success"))
+        for one in experiment.published
+        if column.label in one.figures
+    ]
+    offered = compared[0].results[0].offered_rps if experiment.more_is_better else None
+    return plots.bars(compared, column.figure, experiment.axis, marks, offered)
+
+
 def _plots(compared: Sequence[Line]) -> Iterator[tuple[str, str, Markup]]:
-    for heading, text, plot in (
-        (
-            "Latency",
-            "The share of posts that were answered within a time, from every request's own time.",
-            plots.latency,
-        ),
-        (
-            "Backlog",
-            "Posts without a receipt: a strategy that answers quickly may be delivering late.",
-            plots.backlog,
-        ),
-        ("Where the CPU went", "Cores busy within the window.", plots.cpu),
-        (
-            "What a million deliveries cost",
-            "CPU seconds of the whole service, requests included and Locust not.",
-            plots.cost,
-        ),
-    ):
-        yield heading, text, Markup(plot(compared))  # noqa: S704  our own drawing
+    for heading, text, draw in experiment_of(compared).pictures:
+        yield heading, text, Markup(draw(compared))  # noqa: S704  our own drawing
 
 
 def _variant(line: Line) -> dict[str, object]:
@@ -76,4 +74,4 @@ def _variant(line: Line) -> dict[str, object]:
         "durability given away": "; ".join(env["durability_given_away"]) or "none",
         "runs": ", ".join(one.started_at for one in line.results),
     }
-    return {"name": line.variant.name, "command": env["command"], "facts": list(facts.items())}
+    return {"name": line.name, "command": env["command"], "facts": list(facts.items())}

@@ -4,7 +4,8 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from io import StringIO
-from typing import Any
+from itertools import cycle
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 
@@ -13,9 +14,19 @@ mpl.use("svg")
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.comparison import Line
-from lab.experiments import Published
+from lab.line import Line
+from lab.numbers import number
+from lab.result import Figure as Value
 from lab.result import Result
+
+
+class Mark(NamedTuple):
+    """A published figure, and the share of requests that had succeeded, where that is known."""
+
+    what: str
+    value: float
+    success: float | None
+
 
 Drawing = Callable[..., Figure]
 Points = Sequence[tuple[float, float]]
@@ -30,6 +41,7 @@ ROLE_COLOURS = {
     "database": "#e5a50a",
     "redis": "#d9480f",
     "broker": "#8a63d2",
+    "proxy": "#57ab5a",
     "locust": "#8b949e",
 }
 WIDTH = 5.4
@@ -72,52 +84,65 @@ def standing_alone(svg: str) -> str:
 
 
 @as_svg
-def rates(compared: Sequence[Line], published: Sequence[Published]) -> Figure:
-    """Achieved posts/s by variant on a log scale, published figures as marks."""
-    rows = [*compared, *published]
-    figure, axes = _rows(len(rows))
+def bars(
+    compared: Sequence[Line],
+    value: Value,
+    axis: str,
+    published: Sequence[Mark],
+    offered: float | None,
+) -> Figure:
+    """A figure by variant on a log scale, published ones as marks."""
+    rows = len(compared) + len(published)
+    figure, axes = _rows(rows)
+    values = [line.median(value) or 0.0 for line in compared] + [mark.value for mark in published]
+    least = min((one for one in values if one), default=1.0) / 2
+    most = max([*values, offered or 0.0, least])
     for at, line in enumerate(compared):
-        _rate_bar(axes, at, line)
-    for at, one in enumerate(published, start=len(compared)):
-        axes.plot(one.posts_per_s, at, "D", color=PUBLISHED, markersize=5)
-        _label(axes, one.posts_per_s, at, f"{one.posts_per_s:g} ({one.success:.0%})")
-    offered = compared[0].median(lambda r: r.offered_rps) or 1
-    axes.axvline(offered, color=INK, linewidth=0.8, linestyle=":")
-    axes.text(offered, -0.75, "offered ", ha="right", va="center", fontsize=7)
-    names = [line.variant.name for line in compared] + [f"published: {p.what}" for p in published]
-    axes.set_yticks(range(len(rows)), names)
+        _bar(axes, at, line, value, least)
+    for at, mark in enumerate(published, start=len(compared)):
+        axes.plot(mark.value, at, "D", color=PUBLISHED, markersize=5)
+        _label(axes, mark.value, at, _with_success(mark.value, mark.success))
+    if offered is not None:
+        axes.axvline(offered, color=INK, linewidth=0.8, linestyle=":")
+        axes.text(offered, -0.75, "offered ", ha="right", va="center", fontsize=7)
+    names = [line.name for line in compared] + [f"published: {mark.what}" for mark in published]
+    axes.set_yticks(range(rows), names)
     axes.set_xscale("log")
-    axes.set_xlim(0.4, offered * 40)
+    axes.set_xlim(least, most * 40)
     axes.xaxis.set_major_formatter("{x:,g}")
-    axes.set_xlabel("posts/s that were answered with 201 (success)")
+    axes.set_xlabel(axis)
     return figure
 
 
-def _rate_bar(axes: Axes, at: int, line: Line) -> None:
-    rate = line.median(lambda r: r.achieved_rps)
-    if rate is None:
-        _label(axes, 0.42, at, "did not finish")
+def _bar(axes: Axes, at: int, line: Line, value: Value, least: float) -> None:
+    middle = line.median(value)
+    if not middle:
+        nothing = "nothing succeeded" if line.finished else "did not finish"
+        _label(axes, least, at, nothing)
         return
-    low, high = line.spread(lambda r: r.achieved_rps)
+    low, high = line.spread(value)
     crossed = None if line.is_clean else "xxxx"
     axes.barh(
-        at, rate, height=0.66, left=0, color=GOOD if line.is_clean else "none",
+        at, middle, height=0.66, left=0, color=GOOD if line.is_clean else "none",
         edgecolor=GOOD if line.is_clean else BAD, hatch=crossed, linewidth=0.8,
     )  # fmt: skip
     axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
     verdict = "" if line.is_clean else ", not clean"
-    success = line.median(lambda r: r.success)
-    _label(axes, high, at, f"{rate:.3g} ({success or 0:.0%}){verdict}")
+    _label(axes, high, at, _with_success(middle, line.median(lambda r: r.success)) + verdict)
+
+
+def _with_success(value: float, success: float | None) -> str:
+    return number(value) if success is None else f"{number(value)} ({success:.0%})"
 
 
 @as_svg
 def latency(compared: Sequence[Line]) -> Figure:
-    """The share of posts that were answered within a time, from every request's own time."""
+    """The share of requests that were answered within a time, from every one's own time."""
     return _curves(
         compared,
         lambda r: [(ms, share / 100) for share, ms in enumerate(r.latency_quantiles_ms)],
         x="ms until the answer (log)",
-        y="share of posts",
+        y="share of requests",
         log=True,
     )
 
@@ -145,11 +170,11 @@ def _curves(
     figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
     axes = figure.add_subplot()
     colours = mpl.colormaps["tab20"].colors  # type: ignore[attr-defined]
-    for line, colour in zip(compared, colours * 2, strict=False):
-        for number, result in enumerate(line.results):
+    for line, colour in zip(compared, cycle(colours), strict=False):
+        for run, result in enumerate(line.results):
             drawn = points(result)
             if drawn:
-                name = line.variant.name if number == 0 else None
+                name = line.name if run == 0 else None
                 axes.plot(*zip(*drawn, strict=True), color=colour, label=name, linewidth=1.2)
     if log:
         axes.set_xscale("log")
@@ -174,7 +199,7 @@ def cpu(compared: Sequence[Line]) -> Figure:
                 at, used, left=left, height=0.66, color=colour, label=role if not at else None
             )
             left += used
-    axes.set_yticks(range(len(compared)), [line.variant.name for line in compared])
+    axes.set_yticks(range(len(compared)), [line.name for line in compared])
     axes.set_xlabel("cores busy")
     figure.legend(loc="outside upper center", ncols=len(ROLE_COLOURS), fontsize=7)
     return figure
@@ -189,7 +214,7 @@ def cost(compared: Sequence[Line]) -> Figure:
         seconds = line.median(lambda r: r.cpu_s_per_million_deliveries) or 0.0
         axes.barh(at, seconds, height=0.66, color=GOOD)
         _label(axes, seconds, at, f"{seconds:.3g}")
-    axes.set_yticks(range(len(shown)), [line.variant.name for line in shown])
+    axes.set_yticks(range(len(shown)), [line.name for line in shown])
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,g}")
     axes.margins(x=0.15)

@@ -11,8 +11,7 @@ from rich.console import Console
 
 from lab import plots
 from lab.comparison import lines
-from lab.experiments import EXPERIMENTS
-from lab.page import as_html
+from lab.page import as_html, headline
 from lab.result import Result, read_results
 from lab.tables import as_markdown, as_table
 
@@ -22,7 +21,7 @@ TABLE_WIDTH = 110
 def report(folder: Path) -> bool:
     """Print the comparison, write it beside the results, and tell whether all went as expected.
 
-    Writes report.html, report.md, its first picture as rates.svg, results.csv (a row a run) and
+    Writes report.html, report.md, its first picture as headline.svg, results.csv (a row a run) and
     results.json. Raises ValueError if there are no results.
     """
     results = list(read_results(folder))
@@ -34,8 +33,7 @@ def report(folder: Path) -> bool:
     _write_csv(folder / "results.csv", results)
     (folder / "report.md").write_text(as_markdown(results, compared))
     (folder / "report.html").write_text(as_html(results, compared))
-    published = EXPERIMENTS[results[0].experiment].published
-    (folder / "rates.svg").write_text(plots.standing_alone(plots.rates(compared, published)))
+    (folder / "headline.svg").write_text(plots.standing_alone(headline(compared)))
     return all(line.as_expected for line in compared)
 
 

@@ -1,7 +1,7 @@
 """A result: what one run of one variant measured, as it is written to result.json."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,18 +23,24 @@ class Result:
     started_at: str
     environment: dict[str, Any]
     offered_rps: float
+    load: str = ""
+    """Tells the loads of an experiment apart, where it has several."""
     window_s: int = 0
     achieved_rps: float | None = None
     requests: int = 0
     failures: int = 0
     latency_ms: dict[str, float | None] = field(default_factory=dict)
     latency_quantiles_ms: list[float] = field(default_factory=list)
-    """Of 0 %, 1 % … 100 % of the posts that succeeded."""
+    """Of 0 %, 1 % … 100 % of the requests that succeeded."""
     deliveries: int = 0
     deliveries_per_s: float | None = None
     lag_ms: dict[str, float | None] = field(default_factory=dict)
     backlog: list[tuple[float, int]] = field(default_factory=list)
     drain_s: float | None = None
+    routes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of every request that has a name of its own: requests, failures, latency_ms."""
+    extra: dict[str, float | None] = field(default_factory=dict)
+    """Figures of the experiment's own."""
     audit: dict[str, Any] | None = None
     cpu_s: dict[str, float] = field(default_factory=dict)
     cpu_s_per_million_deliveries: float | None = None
@@ -52,12 +58,20 @@ class Result:
         """CPU seconds a second of the window, of everything."""
         return sum(map(self.cores, self.cpu_s)) if self.cpu_s else None
 
+    @property
+    def service_s(self) -> float:
+        """CPU seconds of everything but the load generator."""
+        return sum(used for role, used in self.cpu_s.items() if role != "locust")
+
     def cores(self, role: str) -> float:
         return self.cpu_s.get(role, 0.0) / self.window_s if self.window_s else 0.0
 
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+
+Figure = Callable[[Result], float | None]
 
 
 def read_results(folder: Path) -> Iterator[Result]:

@@ -66,14 +66,19 @@ class Service:
         self.tokens = folder / "tokens.csv"
         self.servers = servers_for(variant, servers, processes, folder)
 
-    def prepare(self, seed: Seed) -> None:
-        """Start the servers, make the databases and seed them alike."""
+    def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
+        """Start the servers, make the databases and seed them alike.
+
+        ``seeding``: management commands that follow ``seed_people``, with their arguments.
+        """
         for server in self.servers:
             server.start()
         arguments = [f"--{name}={value}" for name, value in seed._asdict().items()]
         for env in self.environments:
-            self._manage("migrate", env, "--verbosity=0")
-            self._manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
+            self.manage("migrate", env, "--verbosity=0")
+            self.manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
+            for command, *options in seeding:
+                self.manage(command, env, *options)
 
     def versions(self) -> dict[str, str]:
         """Return what the started servers say they are."""
@@ -112,7 +117,7 @@ class Service:
         """Return the receipt of every post that was written."""
         found = []
         for env in self.environments:
-            listed = self._manage("receipts", env)
+            listed = self.manage("receipts", env)
             found += [_receipt(row) for row in csv.DictReader(listed.splitlines())]
         return found
 
@@ -121,7 +126,7 @@ class Service:
         total: Counter[str] = Counter()
         for env in self.environments:
             found = json.loads(
-                self._manage("audit", env, "--json", f"--accepted={accepted}", ok=(0, 1))
+                self.manage("audit", env, "--json", f"--accepted={accepted}", ok=(0, 1))
             )
             total += Counter({name: found[name] for name in COUNTS})
         counts = {name: total[name] for name in COUNTS}
@@ -152,9 +157,10 @@ class Service:
             f"--bind=127.0.0.1:{self.port}",
         )  # fmt: skip
 
-    def _manage(
+    def manage(
         self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)
     ) -> str:
+        """Run a management command of the service and return its output. Raises RunFailed."""
         argv = _python("manage.py", command, *arguments)
         return self.processes.call(command, argv, env, ok=ok)
 

@@ -5,100 +5,86 @@ from collections.abc import Iterable, Sequence
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab.comparison import Figure, Line, answer
-from lab.experiments import EXPERIMENTS, Published
+from lab.comparison import answer, experiment_of, worst_audit
+from lab.experiments.base import Column, Published
+from lab.line import Line
 from lab.result import Result
 
-COLUMNS = (
-    *("variant", "audit", "offered /s", "posts/s", "success", "mean ms", "p95 ms", "p99 ms"),
-    *("deliveries/s", "lag p50 ms", "lag p99 ms", "drain s", "cores busy"),
-)
-IN_TERMINAL = ("variant", "audit", "posts/s", "success", "mean ms", "lag p99 ms", "drain s")
-"""What a narrow window has room for; the report has all columns."""
 LIMITATIONS = (
     "Everything ran on one machine: clients, app servers, workers and database share its cores.",
     "Figures are of the measured window alone, after a warm-up; with closed arrivals a user who "
     "waits offers nothing, and a request that still waits when the window ends is in no figure, "
     "which flatters the latency of an overloaded variant.",
-    "Lag ends at the receipt, which is written just before its transaction commits.",
     "Published figures are their authors', on their machines, and were never audited.",
 )
 
 
+def labels(compared: Sequence[Line]) -> list[str]:
+    return ["variant", "audit", *(c.label for c in experiment_of(compared).columns)]
+
+
 def cells(line: Line) -> list[str]:
-    return [
-        line.variant.name,
-        audit(line),
-        number(line.median(lambda r: r.offered_rps)),
-        spread(line, lambda r: r.achieved_rps),
-        percent(line.median(lambda r: r.success)),
-        number(line.median(lambda r: r.latency_ms.get("mean"))),
-        number(line.median(lambda r: r.latency_ms.get("p95"))),
-        spread(line, lambda r: r.latency_ms.get("p99")),
-        number(line.median(lambda r: r.deliveries_per_s)),
-        number(line.median(lambda r: r.lag_ms.get("p50"))),
-        spread(line, lambda r: r.lag_ms.get("p99")),
-        number(line.median(lambda r: r.drain_s)),
-        number(line.median(lambda r: r.cores_busy)),
-    ]
+    columns = experiment_of([line]).columns
+    return [line.name, audit(line), *(cell(line, column) for column in columns)]
 
 
-def published_cells(published: Published) -> list[str]:
-    known = [
-        f"published: {published.what}",
-        "none",
-        "500",
-        number(published.posts_per_s),
-        percent(published.success),
-        number(published.mean_ms),
-        number(published.p95_ms),
-    ]
-    return known + ["-"] * (len(COLUMNS) - len(known))
+def cell(line: Line, column: Column) -> str:
+    if column.spread:
+        return spread(line, column)
+    return column.write(line.median(column.figure))
 
 
-def rows(results: Sequence[Result], compared: Sequence[Line]) -> list[list[str]]:
-    published = EXPERIMENTS[results[0].experiment].published
-    return [*map(cells, compared), *map(published_cells, published)]
+def published_cells(published: Published, columns: Sequence[Column]) -> list[str]:
+    figures = [column.write(published.figures.get(column.label)) for column in columns]
+    return [f"published: {published.what}", "none", *figures]
+
+
+def rows(compared: Sequence[Line]) -> list[list[str]]:
+    experiment = experiment_of(compared)
+    published = [published_cells(one, experiment.columns) for one in experiment.published]
+    return [*map(cells, compared), *published]
 
 
 def audit(line: Line) -> str:
-    worst = line.worst_audit
+    worst = worst_audit(line)
     if worst is None:
         return "DID NOT FINISH"
-    verdict = "clean" if worst["ok"] else _findings(worst)
+    verdict = "clean" if worst["ok"] else _findings(worst, experiment_of([line]).findings)
     if line.as_expected:
         return verdict if worst["ok"] else f"{verdict} (as expected)"
     return f"FAILED: {verdict}"
 
 
 def as_table(results: Sequence[Result], compared: Sequence[Line]) -> Table:
+    """Show what a narrow window has room for; the report has all columns."""
+    brief = [column for column in experiment_of(compared).columns if column.brief]
     table = Table(title=title(results), caption=machine(results), box=SIMPLE)
-    for column in IN_TERMINAL:
-        words = column in ("variant", "audit")
-        table.add_column(column, justify="left" if words else "right", no_wrap=column != "audit")
+    table.add_column("variant", no_wrap=True)
+    table.add_column("audit")
+    for column in brief:
+        table.add_column(column.label, justify="right", no_wrap=True)
     for line in compared:
-        table.add_row(*_in_terminal(cells(line)), style=None if line.as_expected else "red")
+        shown = [line.name, audit(line), *(cell(line, column) for column in brief)]
+        table.add_row(*shown, style=None if line.as_expected else "red")
     table.add_section()
-    for published in EXPERIMENTS[results[0].experiment].published:
-        table.add_row(*_in_terminal(published_cells(published)), style="dim")
+    for published in experiment_of(compared).published:
+        table.add_row(*published_cells(published, brief), style="dim")
     return table
 
 
 def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
     failed = errors(results)
+    head = labels(compared)
     parts = [
         f"# {title(results)}",
         answer(compared),
         machine(results),
-        "\n".join(_markdown_row(row) for row in [COLUMNS, DASHES, *rows(results, compared)]),
+        "\n".join(map(_markdown_row, [head, ["---"] * len(head), *rows(compared)])),
         *(["## What failed", "\n".join(f"- {error}" for error in failed)] if failed else []),
         "## Limitations",
-        "\n".join(f"- {limitation}" for limitation in limitations(results)),
+        "\n".join(f"- {limitation}" for limitation in limitations(results, compared)),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-DASHES = ["---"] * len(COLUMNS)
 
 
 def title(results: Sequence[Result]) -> str:
@@ -118,10 +104,14 @@ def machine(results: Sequence[Result]) -> str:
 
 
 def errors(results: Sequence[Result]) -> list[str]:
-    return [f"{r.variant}, run {r.repeat}: {error}" for r in results for error in r.errors]
+    return [
+        f"{', '.join(filter(None, (r.variant, r.load)))}, run {r.repeat}: {error}"
+        for r in results
+        for error in r.errors
+    ]
 
 
-def limitations(results: Sequence[Result]) -> list[str]:
+def limitations(results: Sequence[Result], compared: Sequence[Line]) -> list[str]:
     durability = {item for r in results for item in r.environment["durability_given_away"]}
     saturated = sorted({r.variant for r in results if r.generator_saturated})
     speeds = [r.environment["calibration_ms"] for r in results]
@@ -130,37 +120,25 @@ def limitations(results: Sequence[Result]) -> list[str]:
         "others (calibration); differences of that size say nothing."
     )
     generator = f"Locust itself was the limit of {', '.join(saturated)}." if saturated else None
-    return [*LIMITATIONS, drift, *([generator] if generator else []), *sorted(durability)]
+    own = experiment_of(compared).limitations
+    return [*LIMITATIONS, *own, drift, *([generator] if generator else []), *sorted(durability)]
 
 
-def number(value: float | None) -> str:
-    """Write a figure with the digits that mean something."""
-    if value is None:
-        return "-"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def percent(share: float | None) -> str:
-    return "-" if share is None else f"{share:.2%}"
-
-
-def spread(line: Line, figure: Figure) -> str:
+def spread(line: Line, column: Column) -> str:
     """Write the median, and of several runs the smallest and the largest too."""
-    middle = number(line.median(figure))
-    low, high = map(number, line.spread(figure))
+    middle = column.write(line.median(column.figure))
+    low, high = map(column.write, line.spread(column.figure))
     return middle if low == high or middle == "-" else f"{middle} ({low} … {high})"
 
 
-def _findings(audit: dict[str, int]) -> str:
-    kinds = ("missing", "duplicated", "unexpected")
-    found = [
-        f"{audit[kind] / max(1, audit['expected']):.1%} {kind}" for kind in kinds if audit[kind]
-    ]
-    return ", ".join(found)
+def _findings(audit: dict[str, int], kinds: Sequence[str]) -> str:
+    return ", ".join(f"{_share(audit, kind)} {kind}" for kind in kinds if audit[kind])
 
 
-def _in_terminal(row: Sequence[str]) -> list[str]:
-    return [cell for column, cell in zip(COLUMNS, row, strict=True) if column in IN_TERMINAL]
+def _share(audit: dict[str, int], kind: str) -> str:
+    """Return how much of what was expected, where the audit knows that, else how many."""
+    expected = audit.get("expected")
+    return f"{audit[kind]:,}" if expected is None else f"{audit[kind] / max(1, expected):.1%}"
 
 
 def _markdown_row(row: Iterable[str]) -> str:

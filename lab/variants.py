@@ -1,6 +1,7 @@
 """Variants: a set of environment variables with a name, database-strategy-store."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 CELERY_STRATEGIES = ("task", "chunked", "outbox_celery")
 STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
@@ -61,6 +62,13 @@ class Variant:
     store: str
     broker: str | None
     """Where Celery's messages wait; None without Celery."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """More of the service's environment variables."""
+
+    @classmethod
+    def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> "Variant":
+        """Return a variant whose fan-out is of no interest."""
+        return cls(name, DATABASES[database], "inline", "setbased", None, settings)
 
     @classmethod
     def named(cls, name: str) -> "Variant":
@@ -79,7 +87,7 @@ class Variant:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"FEED_FANOUT": self.strategy, "FEED_TIMELINE": self.store}
+        return {"FEED_FANOUT": self.strategy, "FEED_TIMELINE": self.store, **self.settings}
 
     @property
     def uses_redis(self) -> bool:
@@ -104,6 +112,11 @@ class Variant:
     @property
     def delivers(self) -> bool:
         return self.strategy != "null"
+
+    @property
+    def is_ranked(self) -> bool:
+        """Not where the readers pay for the deliveries: the load of fan-out only writes."""
+        return self.delivers and self.store != "pull"
 
     @property
     def should_be_clean(self) -> bool:

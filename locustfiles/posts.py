@@ -1,15 +1,12 @@
 """What the load generator writes, and its record of what was accepted."""
 
 import csv
-import os
 import random
 from collections import defaultdict, deque
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from locust.env import Environment
-from locust.runners import WorkerRunner
 
 from locustfiles.people import LoadPerson
 
@@ -60,12 +57,3 @@ class AcceptedLog:
 
     def _close(self, **kwargs: Any) -> None:
         self._file.close()
-
-
-def own_file(environment: Environment, path: str) -> str:
-    """Return the file of this process: a worker's is named after its index, like posts-0.csv."""
-    runner = environment.runner
-    if path == os.devnull or not isinstance(runner, WorkerRunner):
-        return path
-    file = Path(path)
-    return str(file.with_stem(f"{file.stem}-{runner.worker_index}"))

@@ -4,8 +4,8 @@ import logging
 import math
 from array import array
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
@@ -21,38 +21,65 @@ logger = logging.getLogger(__name__)
 
 def add_arguments(parser: LocustArgumentParser) -> None:
     p99 = "exit with 1 if the p99 of all requests is above this"
-    lag = "exit with 1 if the lag's p99 over any 10 s is above this"
     ratio = "exit with 1 if a larger share of the requests fails; 0 to 1"
     # The web UI loses a name with a digit in it.
     parser.add_argument("--fail-p99-ms", dest="fail_latency_ms", type=float, help=p99)
-    parser.add_argument("--fail-lag-ms", type=float, help=lag)
     parser.add_argument("--fail-ratio", type=float, help=ratio)
 
 
-def attach(environment: Environment, watch: Watch) -> None:
-    """Judge the run when Locust ends; a worker leaves that to its master."""
-    if isinstance(environment.runner, WorkerRunner):
-        return
+class Limit(NamedTuple):
+    option: str
+    given: float | str | None
+    """As the command line (a number) or the web UI (a text) gave it."""
+    figure: Callable[[], float | None]
+    name: str
+    unit: str = ""
+
+    def broken(self) -> Iterator[str]:
+        """Yield a line if the limit wasn't kept, or if nothing is known of it."""
+        if self.given in (None, ""):
+            return
+        limit, figure = float(self.given or 0), self.figure()
+        if figure is None:
+            yield f"{self.option} {limit:g} is broken: there is no figure to judge by ({self.name})"
+        elif figure > limit:
+            yield f"{self.option} {limit:g} is broken: {self.name} is {figure:.4g}{self.unit}"
+
+
+def attach(environment: Environment) -> None:
+    """Judge the requests of the run when Locust ends."""
+    options: Any = environment.parsed_options
     times = RequestTimes(environment)
+    p99 = "the p99 of all requests"
+    _judge(
+        environment,
+        Limit("--fail-p99-ms", options.fail_latency_ms, times.p99_ms, p99, " ms"),
+        Limit("--fail-ratio", options.fail_ratio, times.fail_ratio, "the share of failures"),
+    )
+
+
+def attach_lag(environment: Environment, watch: Watch) -> None:
+    """Judge the lag too."""
+    options: Any = environment.parsed_options
+
+    def worst_lag_ms() -> float | None:
+        watch.look()
+        return watch.worst_lag_ms
+
+    name = "the worst p99 of lag"
+    _judge(environment, Limit("--fail-lag-ms", options.fail_lag_ms, worst_lag_ms, name, " ms"))
+
+
+def _judge(environment: Environment, *limits: Limit) -> None:
+    """Look at the limits when Locust ends; a worker leaves that to its master."""
 
     def judge(**kwargs: Any) -> None:
-        for line in broken(environment, times, watch):
+        for line in (line for limit in limits for line in limit.broken()):
             logger.error(line)
             environment.process_exit_code = 1
 
-    environment.events.quitting.add_listener(judge)
-
-
-def broken(environment: Environment, times: "RequestTimes", watch: Watch) -> Iterator[str]:
-    """Yield a line for each limit that wasn't kept, or of which nothing is known."""
-    options: Any = environment.parsed_options
-    if (limit := _limit(options.fail_latency_ms)) is not None:
-        yield from _above("--fail-p99-ms", limit, times.p99_ms(), "the p99 of all requests", " ms")
-    if (limit := _limit(options.fail_lag_ms)) is not None:
-        watch.look()
-        yield from _above("--fail-lag-ms", limit, watch.worst_lag_ms, "the worst p99 of lag", " ms")
-    if (limit := _limit(options.fail_ratio)) is not None:
-        yield from _above("--fail-ratio", limit, times.fail_ratio(), "the share of failures", "")
+    if not isinstance(environment.runner, WorkerRunner):
+        environment.events.quitting.add_listener(judge)
 
 
 class RequestTimes:
@@ -93,15 +120,3 @@ class RequestTimes:
 
     def _forget(self, **kwargs: Any) -> None:
         del self._ms[:]
-
-
-def _limit(given: float | str | None) -> float | None:
-    """Return a limit as the command line (a number) or the web UI (a text) gave it."""
-    return None if given in (None, "") else float(given or 0)
-
-
-def _above(option: str, limit: float, figure: float | None, name: str, unit: str) -> Iterator[str]:
-    if figure is None:
-        yield f"{option} {limit:g} is broken: there is no figure to judge by ({name})"
-    elif figure > limit:
-        yield f"{option} {limit:g} is broken: {name} is {figure:.4g}{unit}"

@@ -1,8 +1,10 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lab import measure
-from lab.load import WARM_UP_S, read_requests
+from lab.load import WARM_UP_S, Load, read_requests
 from lab.processes import RunFailed
 from lab.service import Receipt
 
@@ -11,6 +13,7 @@ RECEIPTS = [
     Receipt(created_at=101.0, delivered_at=101.3, deliveries=501),
     Receipt(created_at=102.0, delivered_at=104.5, deliveries=1),
 ]
+LOAD = Load(500, 10, "locustfiles/fanout.py", counted=("POST /v1/posts/",))
 PENDING = Receipt(created_at=103.0, delivered_at=None, deliveries=501)
 
 
@@ -82,13 +85,26 @@ def test_only_posts_that_end_within_the_window_count(requests_csv):
         (start + 9.9, 200, "", "/v1/posts/"),  # ends after it
     )
 
-    requests = read_requests(path, run_time_s=10)
+    requests = read_requests(path, LOAD)
 
     assert sorted(requests.latency_ms) == [20, 700]
     assert requests.failures == {"status 503": 1}
-    assert requests.end - requests.start == 10
+    assert requests.window[1] - requests.window[0] == 10
+    assert requests.routes["GET /v1/feed/"].latency_ms == [30]
+
+
+def test_without_a_choice_every_request_counts(requests_csv):
+    path = requests_csv(
+        (0, 10, "", "/v1/feed/"),
+        (WARM_UP_S + 1, 20, "", "/v1/posts/"),
+        (WARM_UP_S + 2, 30, "", "/v1/feed/"),
+    )
+
+    requests = read_requests(path, replace(LOAD, counted=()))
+
+    assert sorted(requests.latency_ms) == [20, 30]
 
 
 def test_a_generator_that_got_no_answer_fails_the_run(requests_csv):
     with pytest.raises(RunFailed, match="no answer"):
-        read_requests(requests_csv(), run_time_s=10)
+        read_requests(requests_csv(), LOAD)

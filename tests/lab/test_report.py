@@ -155,7 +155,7 @@ def test_a_file_that_is_no_result_is_named(tmp_path, capsys):
 def test_the_answer_names_the_best_of_the_clean_and_what_failed():
     quick = result("sqlite-outbox-bulk", achieved_rps=499.0, lag_ms={"p99": 40.0})
     level = result("sqlite-outbox-setbased", achieved_rps=497.0, lag_ms={"p99": 20.0})
-    lossy = result("sqlite-pull", achieved_rps=500.0, audit=HALF)
+    lossy = result("sqlite-inline-bulk", achieved_rps=500.0, audit=HALF)
     compared = lines([quick, level, lossy])
 
     assert [line.variant.name for line in ranked(compared)] == [
@@ -163,14 +163,22 @@ def test_the_answer_names_the_best_of_the_clean_and_what_failed():
         "sqlite-outbox-bulk",
     ]
     assert answer(compared).startswith("sqlite-outbox-setbased answered 497 of the 500 posts/s")
-    assert answer(compared).endswith("Failed: sqlite-pull.")
+    assert answer(compared).endswith("Failed: sqlite-inline-bulk.")
+
+
+def test_what_leaves_the_work_to_the_readers_is_not_ranked():
+    compared = lines([result(), result("sqlite-pull", achieved_rps=500.0)])
+
+    assert [line.name for line in ranked(compared)] == ["sqlite-inline-bulk"]
 
 
 def test_nothing_is_ranked_where_the_generator_was_the_limit():
-    compared = lines([result(), result("sqlite-pull", generator_saturated=True)])
+    compared = lines([result(), result("sqlite-outbox-bulk", generator_saturated=True)])
 
     assert ranked(compared) == []
-    assert answer(compared).startswith("Not ranked: Locust itself was the limit of sqlite-pull")
+    assert answer(compared).startswith(
+        "Not ranked: Locust itself was the limit of sqlite-outbox-bulk"
+    )
 
 
 def test_repeats_are_shown_with_their_spread(tmp_path):
@@ -220,3 +228,26 @@ def test_a_machine_that_runs_short_is_told(tmp_path, monkeypatch):
 
     with pytest.raises(Shortage, match=r"only [\d,]+ MiB on the disk"):
         check_resources(tmp_path)
+
+
+def test_each_load_has_lines_of_its_own_and_the_heaviest_is_ranked(tmp_path):
+    def at(load, variant, rate):
+        return result(variant, load=load, achieved_rps=rate)
+
+    compared = lines(
+        [
+            at("light", "sqlite-inline-bulk", 10.0),
+            at("light", "sqlite-outbox-bulk", 9.0),
+            at("heavy", "sqlite-inline-bulk", 20.0),
+            at("heavy", "sqlite-outbox-bulk", 40.0),
+        ]
+    )
+
+    assert [line.name for line in compared[::3]] == [
+        "sqlite-inline-bulk, light",
+        "sqlite-outbox-bulk, heavy",
+    ]
+    assert [line.name for line in ranked(compared)] == [
+        "sqlite-outbox-bulk, heavy",
+        "sqlite-inline-bulk, heavy",
+    ]

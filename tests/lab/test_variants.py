@@ -8,7 +8,7 @@ from lab.variants import STORES, STRATEGIES, UnknownVariant, Variant
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.name)
 def test_every_variant_of_an_experiment_has_a_name_that_says_it(experiment):
     for name in experiment.variants:
-        assert Variant.named(name).name == name
+        assert experiment.variant(name).name == name
 
 
 def test_any_combination_can_be_spelled():

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import sys
 import time
@@ -11,18 +10,13 @@ from urllib.error import URLError
 
 import psutil
 import pytest
-from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from lab.processes import Processes, free_port
+from tests.browser import NARROW, browsing, overflows
 
-CHROMIUM = (
-    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 DELIVERIES = "Deliveries (last 10 s)"
-WIDE, NARROW = (1280, 900), (420, 900)
 
 
 @pytest.fixture
@@ -56,15 +50,8 @@ def answers(url):
 
 @pytest.fixture
 def browser(tmp_path):
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for flag in (*CHROMIUM, f"--user-data-dir={tmp_path / 'profile'}"):
-        options.add_argument(flag)
-    driver = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    browser = webdriver.Chrome(options=options, service=driver)
-    browser.set_window_size(*WIDE)
-    yield browser
-    browser.quit()
+    with browsing(tmp_path) as browser:
+        yield browser
 
 
 def shown(browser):
@@ -102,8 +89,7 @@ def test_the_tab_shows_what_the_service_says_while_it_changes(tab, tmp_path):
     tab.set_window_size(*NARROW)
     time.sleep(1)
     tab.save_screenshot(str(tmp_path / "narrow.png"))
-    width = tab.execute_script("return document.documentElement.scrollWidth")
-    assert width <= tab.execute_script("return window.innerWidth")
+    assert not overflows(tab)
 
 
 def test_the_tab_says_when_the_service_is_unreachable(tab, service):

@@ -1,0 +1,4 @@
+from lab.experiments.base import Experiment
+from lab.experiments.fanout import Fanout
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in (Fanout(),)}

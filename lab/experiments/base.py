@@ -1,0 +1,125 @@
+"""What an experiment declares; everything else of the laboratory is the same for all of them."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+from lab import plots
+from lab.line import Line
+from lab.load import Load, Requests
+from lab.numbers import number, percent
+from lab.result import Figure, Result
+from lab.service import Seed, Service
+from lab.variants import Variant
+
+
+class Column(NamedTuple):
+    """A figure as tables show it."""
+
+    label: str
+    figure: Figure
+    write: Callable[[float | None], str] = number
+    spread: bool = False
+    """Of several runs, show the smallest and the largest too."""
+    brief: bool = False
+    """For the terminal, which has room for few, and for ``lab compare``."""
+
+
+class Published(NamedTuple):
+    """What was published, on its authors' machines; never audited."""
+
+    what: str
+    figures: Mapping[str, float]
+    """By the labels of columns; times in milliseconds."""
+
+
+class Asked(NamedTuple):
+    """What the command line says of the load; None leaves it to the experiment."""
+
+    users: int | None = None
+    run_time_s: int | None = None
+    graph: str | None = None
+    arrivals: str | None = None
+
+
+class Measured(NamedTuple):
+    """A run whose load has ended, with the service still up."""
+
+    service: Service
+    result: Result
+    requests: Requests
+    folder: Path
+    """Of the run, with what Locust wrote: requests.csv and accepted.csv."""
+    drain_within_s: int
+
+
+class Plot(NamedTuple):
+    heading: str
+    text: str
+    draw: Callable[[Sequence[Line]], str]
+
+
+OFFERED = Column("offered /s", lambda r: r.offered_rps)
+SUCCESS = Column("success", lambda r: r.success, percent, brief=True)
+MEAN = Column("mean ms", lambda r: r.latency_ms.get("mean"), brief=True)
+P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"))
+P99 = Column("p99 ms", lambda r: r.latency_ms.get("p99"), spread=True)
+CORES_BUSY = Column("cores busy", lambda r: r.cores_busy)
+LATENCY = Plot(
+    "Latency",
+    "The share of requests that were answered within a time, from every request's own time.",
+    plots.latency,
+)
+CPU = Plot("Where the CPU went", "Cores busy within the window.", plots.cpu)
+
+
+class Experiment(ABC):
+    """Variants of the service under the same loads, with a check of what they did.
+
+    A run is one variant under one load, from an empty folder to a result.
+    """
+
+    name: ClassVar[str]
+    locustfile: ClassVar[str]
+    variants: ClassVar[tuple[str, ...]]
+    published: ClassVar[tuple[Published, ...]] = ()
+    seed: ClassVar[Seed] = Seed()
+    columns: ClassVar[tuple[Column, ...]]
+    headline: ClassVar[Column]
+    """The column that the top picture draws."""
+    axis: ClassVar[str]
+    """What that picture writes below it."""
+    more_is_better: ClassVar[bool] = False
+    contrast: ClassVar[str] = "{name} takes {ratio} times as long"
+    findings: ClassVar[tuple[str, ...]]
+    """The audit's counts that have to be 0. Those of a clean run are: ``ok`` is true."""
+    pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)
+    limitations: ClassVar[tuple[str, ...]] = ()
+
+    @abstractmethod
+    def variant(self, name: str) -> Variant:
+        """Return the variant that ``name`` spells. Raises UnknownVariant."""
+
+    @abstractmethod
+    def loads(self, asked: Asked) -> list[Load]:
+        """Return the loads that every variant is put under, the heaviest last."""
+
+    def seeding(self) -> Sequence[Sequence[str]]:
+        """Return the management commands that follow ``seed_people``, with their arguments."""
+        return ()
+
+    @abstractmethod
+    def conclude(self, measured: Measured) -> None:
+        """Complete the result with figures of the experiment's own (``extra``) and the audit."""
+
+    @abstractmethod
+    def praise(self, line: Line) -> str:
+        """Say in a sentence what the best variant reached."""
+
+    def rank(self, line: Line) -> tuple[float, ...]:
+        """Return what the lines of the heaviest load are sorted by, the best first."""
+        value = line.median(self.headline.figure)
+        if value is None:
+            return (float("inf"),)
+        return (-value if self.more_is_better else value,)

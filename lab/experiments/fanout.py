@@ -1,0 +1,188 @@
+"""Fan-out: one post, 501 deliveries."""
+
+import time
+from contextlib import closing
+
+from lab import measure, plots
+from lab.experiments.base import (
+    CORES_BUSY,
+    CPU,
+    LATENCY,
+    MEAN,
+    OFFERED,
+    P95,
+    P99,
+    SUCCESS,
+    Asked,
+    Column,
+    Experiment,
+    Measured,
+    Plot,
+    Published,
+)
+from lab.line import Line
+from lab.load import Load
+from lab.progress import stage
+from lab.resources import check_resources
+from lab.variants import Variant
+
+SAME = 0.02
+"""Rates this close are equal: lag decides between them."""
+POSTS = Column("posts/s", lambda r: r.achieved_rps, spread=True, brief=True)
+
+
+class Fanout(Experiment):
+    name = "fanout"
+    locustfile = "locustfiles/fanout.py"
+    variants = (
+        "sqlite-inline-rowwise",
+        "sqlite-inline-bulk",
+        "sqlite-inline-setbased",
+        "sqlite-outbox-setbased",
+        "sqlite-pull",
+        "sqlite-null",
+        "sqlite_per_server-inline-bulk",
+        "mysql_default-inline-rowwise",
+        "mysql_tuned-inline-rowwise",
+        "mysql_tuned-inline-bulk",
+        "mysql_tuned-inline-setbased",
+        "mysql_tuned-outbox-setbased",
+        "mysql_tuned-task-roundtrip",
+        "mysql_tuned-chunked-pipeline",
+        "mysql_tuned-task-pipeline",
+        "mysql_tuned-outbox-pipeline",
+        "mysql_tuned-outbox-script",
+        "mysql_tuned-outbox-ring",
+        "mysql_tuned-pull",
+        "mysql_tuned-null",
+    )
+    published = tuple(
+        Published(
+            what,
+            {
+                "offered /s": 500,
+                "posts/s": posts_per_s,
+                "success": success,
+                "mean ms": mean,
+                "p95 ms": p95,
+            },
+        )
+        for what, posts_per_s, success, mean, p95 in (
+            ("SQLite per app server", 0.65, 0.992, 15_000, 29_500),
+            ("MySQL, default", 104.7, 0.155, 4_700, 15_000),
+            ("MySQL, tuned", 11.4, 0.990, 40_900, 58_100),
+            ("Celery into Redis", 308.3, 0.9996, 1_600, 4_800),
+        )
+    )
+    columns = (
+        OFFERED,
+        POSTS,
+        SUCCESS,
+        MEAN,
+        P95,
+        P99,
+        Column("deliveries/s", lambda r: r.deliveries_per_s),
+        Column("lag p50 ms", lambda r: r.lag_ms.get("p50")),
+        Column("lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True),
+        Column("drain s", lambda r: r.drain_s, brief=True),
+        CORES_BUSY,
+    )
+    headline = POSTS
+    axis = "posts/s that were answered with 201 (success)"
+    more_is_better = True
+    contrast = "That is {ratio} times what {name} answered"
+    findings = ("missing", "duplicated", "unexpected")
+    pictures = (
+        LATENCY,
+        Plot(
+            "Backlog",
+            "Posts without a receipt: a strategy that answers quickly may be delivering late.",
+            plots.backlog,
+        ),
+        CPU,
+        Plot(
+            "What a million deliveries cost",
+            "CPU seconds of the whole service, requests included and Locust not.",
+            plots.cost,
+        ),
+    )
+    limitations = (
+        "Lag ends at the receipt, which is written just before its transaction commits.",
+        "pull writes nothing: its readers, whom this load has not, pay for what it counts as "
+        "delivered, so it isn't ranked.",
+    )
+
+    def variant(self, name: str) -> Variant:
+        return Variant.named(name)
+
+    def loads(self, asked: Asked) -> list[Load]:
+        return [
+            Load(
+                asked.users or 500,
+                asked.run_time_s or 30,
+                self.locustfile,
+                arrivals=asked.arrivals or "closed",
+                counted=("POST /v1/posts/",),
+                options={
+                    "graph": asked.graph or self.seed.graph,
+                    "visible-share": 0,  # the receipts tell it without asking
+                    "no-audit": "",
+                },
+                files=("accepted",),
+            )
+        ]
+
+    def conclude(self, measured: Measured) -> None:
+        service = measured.service
+        service.stop_web()
+        if service.variant.delivers:
+            _drain(measured)
+        service.stop_workers()
+        _record_receipts(measured)
+        with stage("audit"):
+            measured.result.audit = service.audit(measured.folder / "accepted.csv")
+
+    def praise(self, line: Line) -> str:
+        offered = line.median(lambda r: r.offered_rps) or 0.0
+        rate = line.median(lambda r: r.achieved_rps) or 0.0
+        deliveries = line.median(lambda r: r.deliveries_per_s) or 0.0
+        lag = line.median(lambda r: r.lag_ms.get("p99")) or 0.0
+        return (
+            f"{line.name} answered {rate:,.0f} of the {offered:,.0f} posts/s offered, "
+            f"made {deliveries:,.0f} deliveries/s and had 99 % of its posts in every timeline "
+            f"within {lag:,.0f} ms."
+        )
+
+    def rank(self, line: Line) -> tuple[float, ...]:
+        offered = line.median(lambda r: r.offered_rps) or 1.0
+        rate = line.median(lambda r: r.achieved_rps) or 0.0
+        lag = line.median(lambda r: r.lag_ms.get("p99"))
+        return -round(rate / offered / SAME), float("inf") if lag is None else lag
+
+
+def _drain(measured: Measured) -> None:
+    """Wait for as long as deliveries are being made; the published way takes many minutes."""
+    within_s = measured.drain_within_s
+    give_up_at = time.monotonic() + within_s
+    with stage("drain") as advance, closing(measured.service.drain()) as backlogs:
+        for backlog in backlogs:
+            check_resources(measured.service.folder)
+            advance(f"drain: {backlog:,} posts left")
+            if backlog and time.monotonic() > give_up_at:
+                left = f"not drained within {within_s} s: {backlog:,} posts left"
+                measured.result.errors.append(left)
+                break
+
+
+def _record_receipts(measured: Measured) -> None:
+    result, window = measured.result, measured.requests.window
+    receipts = measured.service.receipts()
+    result.lag_ms = measure.percentiles(
+        measure.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
+    )
+    result.deliveries = measure.deliveries(receipts, *window)
+    result.deliveries_per_s = round(result.deliveries / result.window_s, 1)
+    result.backlog = measure.backlog(receipts, window[0])
+    result.drain_s = measure.drain_s(receipts)
+    if result.deliveries:
+        result.cpu_s_per_million_deliveries = round(result.service_s / result.deliveries * 1e6, 2)

@@ -1,0 +1,12 @@
+"""Figures as people read them."""
+
+
+def number(value: float | None) -> str:
+    """Write a figure with the digits that mean something."""
+    if value is None:
+        return "-"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.2%}"

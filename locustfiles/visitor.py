@@ -1,0 +1,84 @@
+"""What all load generators here share: their options, and a user who acts on schedule."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from locust import FastHttpUser, events
+from locust.argument_parser import LocustArgumentParser
+from locust.contrib.csv_request_logger import CsvRequestLogger
+from locust.env import Environment
+from locust.runners import MasterRunner
+
+from locustfiles import thresholds
+from locustfiles.arrivals import ARRIVALS, MOST_IN_FLIGHT, Action, Arrivals, count_from
+from locustfiles.people import LoadPerson, People, own_file, share_out
+
+
+@events.init_command_line_parser.add_listener
+def add_arguments(parser: LocustArgumentParser) -> None:
+    arrivals = "closed: a user waits for her answer; open: she acts on schedule, answered or not"
+    tokens = "people and their access tokens, from manage.py seed_people --tokens"
+    requests = "write every request with its own time here; a worker adds its index: file-0.csv"
+    parser.add_argument("--arrivals", choices=list(ARRIVALS), default="closed", help=arrivals)
+    for name, default, meaning in (
+        ("--tokens", "var/tokens.csv", tokens),
+        ("--requests", os.devnull, requests),
+    ):
+        parser.add_argument(name, default=default, help=meaning, include_in_web_ui=False)
+    thresholds.add_arguments(parser)
+
+
+@events.init.add_listener
+def prepare(environment: Environment, **kwargs: Any) -> None:
+    options: Any = environment.parsed_options
+    Visitor.people = People(Path(options.tokens))
+    if plays(environment):
+        requests = own_file(environment, options.requests)
+        CsvRequestLogger(requests, flush_interval=100).register(environment)
+    share_out(environment, Visitor.people)
+    thresholds.attach(environment)
+
+
+def plays(environment: Environment) -> bool:
+    """Tell whether this process has users; a master has none."""
+    return not isinstance(environment.runner, MasterRunner)
+
+
+class Visitor(FastHttpUser):
+    """Somebody who does one thing a second, as one of the seeded people."""
+
+    abstract = True
+    concurrency = MOST_IN_FLIGHT
+    people: People
+    person: LoadPerson
+    arrivals: Arrivals
+
+    def on_start(self) -> None:
+        self.person = self.choose_person()
+        self.arrivals = ARRIVALS[self.environment.parsed_options.arrivals](self)
+        self.arrivals.begin()
+
+    def on_stop(self) -> None:
+        self.arrivals.end()
+
+    def wait_time(self) -> float:
+        return self.arrivals.wait_s()
+
+    def choose_person(self) -> LoadPerson:
+        return self.people.next()
+
+    def arrive(self, request_type: str, name: str, do: Any) -> None:
+        """Do what is due now: ``do(due)``, with the Unix time from which its latency counts."""
+        self.arrivals.run(Action(request_type, name, do))
+
+    def answer_to(
+        self, person: LoadPerson, method: str, url: str, status: int, due: float, **kwargs: Any
+    ) -> dict[str, Any] | None:
+        """Ask as a person; return the JSON of an answer with this status, None for a failure."""
+        with self.rest(method, url, headers=person.headers, **kwargs) as response:
+            count_from(due, response)
+            if response.status_code != status:
+                response.failure(f"status {response.status_code}")
+                return None
+            return response.js

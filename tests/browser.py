@@ -1,0 +1,33 @@
+"""A headless Chromium."""
+
+import shutil
+from contextlib import contextmanager
+
+from selenium import webdriver
+
+CHROMIUM = (
+    "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+WIDE, NARROW = (1280, 900), (420, 900)
+
+
+@contextmanager
+def browsing(folder):
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for flag in (*CHROMIUM, f"--user-data-dir={folder / 'profile'}"):
+        options.add_argument(flag)
+    driver = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    browser = webdriver.Chrome(options=options, service=driver)
+    try:
+        browser.set_window_size(*WIDE)
+        yield browser
+    finally:
+        browser.quit()
+
+
+def overflows(browser):
+    """Tell whether the page is wider than its window."""
+    width = browser.execute_script("return document.documentElement.scrollWidth")
+    return width > browser.execute_script("return window.innerWidth")

@@ -1,0 +1,76 @@
+"""The report of the committed example, in a real browser."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from selenium.webdriver.common.by import By
+
+from lab.report import report
+from tests.browser import NARROW, WIDE, browsing, overflows
+
+EXAMPLE = Path("docs/example")
+PICTURES = 5
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    """The address of a report that was made anew from the example's results."""
+    folder = tmp_path_factory.mktemp("report")
+    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
+    (folder / "report.html").unlink(missing_ok=True)
+    report(folder)
+    return (folder / "report.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def browser(page, tmp_path_factory):
+    with browsing(tmp_path_factory.mktemp("browser")) as browser:
+        browser.get(page)
+        yield browser
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_its_window_and_shows_every_picture(browser, tmp_path, size, scheme):
+    browser.set_window_size(*size)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.save_screenshot(str(tmp_path / "page.png"))
+
+    pictures = browser.find_elements(By.CSS_SELECTOR, ".plot svg")
+    assert not overflows(browser)
+    assert len(pictures) == PICTURES
+    assert all(picture.size["width"] > 300 < picture.size["height"] * 2 for picture in pictures)
+    assert brightness(browser, "background-color") > 200 or scheme == "dark"
+    assert abs(brightness(browser, "background-color") - brightness(browser, "color")) > 150
+
+
+def brightness(browser, what):
+    colour = browser.find_element(By.TAG_NAME, "body").value_of_css_property(what)
+    red, green, blue = colour.partition("(")[2].split(",")[:3]
+    return (int(red) + int(green) + int(blue)) / 3
+
+
+def test_the_answer_comes_first(browser):
+    first = browser.find_element(By.CSS_SELECTOR, "h1 + p").text
+
+    assert " answered " in first
+    assert " deliveries/s" in first
+
+
+def test_every_variant_has_a_line_and_tells_how_to_repeat_it(browser):
+    lines = browser.find_elements(By.CSS_SELECTOR, "tbody tr.measured, tbody tr.failed")
+    details = browser.find_elements(By.TAG_NAME, "details")
+
+    assert len(lines) == len(details) >= 20
+    details[0].find_element(By.TAG_NAME, "summary").click()
+    command = details[0].find_element(By.TAG_NAME, "pre")
+    assert command.is_displayed()
+    assert command.text.startswith("python -m lab run fanout --variants ")
+
+
+def test_nothing_is_fetched_from_elsewhere(browser):
+    script = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+
+    assert browser.execute_script(script) == []
