@@ -8,6 +8,9 @@ from lab.line import Line
 from lab.numbers import number
 from lab.result import Result
 
+ANSWERING = 0.9
+"""What fails more of its requests is no measure for another's speed."""
+
 
 def lines(results: Iterable[Result]) -> list[Line]:
     """Group results by load and variant, each in the order of their first runs."""
@@ -65,7 +68,10 @@ def _rest(best: Sequence[Line], compared: Sequence[Line]) -> str:
     failed = [line.name for line in compared if not line.as_expected]
     if failed:
         return f"Failed: {_listed(failed)}."
-    figures = {line.name: line.median(experiment.headline.figure) or 0.0 for line in best}
+    answering = [line for line in best if (line.median(lambda r: r.success) or 0) > ANSWERING]
+    figures = {
+        line.name: line.median(experiment.headline.figure) or 0.0 for line in (best[0], *answering)
+    }
     pick = min if experiment.more_is_better else max
     worst = pick(figures, key=figures.__getitem__)
     if worst == best[0].name or not all(figures.values()):

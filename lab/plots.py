@@ -49,6 +49,7 @@ WIDTH = 5.4
 ROW = 0.27
 STYLE: Any = {
     "svg.fonttype": "none",
+    "svg.hashsalt": "feed",  # the same picture is the same file
     "font.size": 8,
     "font.family": "sans-serif",
     **{f"{part}.color": INK for part in ("text", "xtick", "ytick")},
@@ -213,7 +214,7 @@ def cost(compared: Sequence[Line]) -> Figure:
     for at, line in enumerate(shown):
         seconds = line.median(lambda r: r.cpu_s_per_million_deliveries) or 0.0
         axes.barh(at, seconds, height=0.66, color=GOOD)
-        _label(axes, seconds, at, f"{seconds:.3g}")
+        _label(axes, seconds, at, number(seconds))
     axes.set_yticks(range(len(shown)), [line.name for line in shown])
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,g}")
