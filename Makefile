@@ -2,6 +2,8 @@
 PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
+# These load the machine, so they run one at a time.
+LOADING := tests/lab tests/locustfiles tests/metrics tests/system
 
 .PHONY: setup servers demo test lint serve
 setup: .venv/ready
@@ -22,8 +24,9 @@ servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the dis
 	sh bootstrap.sh servers
 
 test: setup servers
-	$(PYTHON) -m pytest
-	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest tests/accounts tests/feed tests/workers
+	$(PYTHON) -m pytest -n 2 $(addprefix --ignore=,$(LOADING))
+	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/feed tests/workers
+	$(PYTHON) -m pytest $(LOADING)
 
 lint: setup
 	$(PYTHON) -m ruff check .

@@ -22,8 +22,11 @@ REDIS_STORES = ["roundtrip", "pipeline", "script", "ring"]
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(tmp_path_factory):
-    """With SQLite a file, as in production: an in-memory database locks in its own way."""
+def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_parallel_suffix):
+    """With SQLite a file, as in production: an in-memory database locks in its own way.
+
+    On MySQL each of several parallel processes has a database with its own suffix.
+    """
     path: Path = tmp_path_factory.mktemp("database") / "test.sqlite3"
     if django_settings.DATABASES["default"]["ENGINE"] == "config.sqlite":
         django_settings.DATABASES["default"]["TEST"]["NAME"] = str(path)
