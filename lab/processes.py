@@ -109,7 +109,8 @@ class Processes:
 
     def stop(self, role: str) -> None:
         """Ask the processes of a role to end, and end those that don't, with their children."""
-        processes = self._started.pop(role, [])
+        # The role keeps its place: started again, it still ends after those that need it.
+        processes, self._started[role] = self._started[role], []
         self._accounted.pop(role, None)
         for process in processes:
             process.terminate()
@@ -122,11 +123,11 @@ class Processes:
             process.wait()
 
     def pids(self, role: str) -> list[int]:
-        return [process.pid for process in self._started.get(role, [])]
+        return [process.pid for process in self._started[role]]
 
     def have_ended(self, role: str) -> bool:
         """Tell whether a process of this role has ended by itself."""
-        return any(process.poll() is not None for process in self._started.get(role, []))
+        return any(process.poll() is not None for process in self._started[role])
 
     def cpu_s(self) -> dict[str, float]:
         """Return the CPU seconds, user and system, that each role has used so far."""
