@@ -6,6 +6,7 @@ follows is a visit that goes on.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import NamedTuple
 
 from activity.models import Direction
@@ -57,7 +58,7 @@ def seconds_within(period: Period, logs: Sequence[Passage], now: int) -> int:
 
 def _paired(logs: Sequence[Passage]) -> Iterator[tuple[Passage, int | None]]:
     """Yield each entry that begins a visit, with when that ended."""
-    for entry, following in zip(logs, [*logs[1:], None], strict=True):
+    for entry, following in zip_longest(logs, logs[1:]):
         if entry.direction != Direction.IN:
             continue
         if following is None:

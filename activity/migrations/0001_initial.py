@@ -6,7 +6,6 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -15,30 +14,64 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='PlainLog',
+            name="PlainLog",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.BigIntegerField()),
-                ('device', models.SmallIntegerField()),
-                ('direction', models.CharField(choices=[('in', 'In'), ('out', 'Out')], max_length=3)),
-                ('person', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.BigIntegerField()),
+                ("device", models.SmallIntegerField()),
+                (
+                    "direction",
+                    models.CharField(choices=[("in", "In"), ("out", "Out")], max_length=3),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'db_table': 'activity_log_plain',
+                "db_table": "activity_log_plain",
             },
         ),
         migrations.CreateModel(
-            name='IndexedLog',
+            name="IndexedLog",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('at', models.BigIntegerField()),
-                ('device', models.SmallIntegerField()),
-                ('direction', models.CharField(choices=[('in', 'In'), ('out', 'Out')], max_length=3)),
-                ('person', models.ForeignKey(db_constraint=False, db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("at", models.BigIntegerField()),
+                ("device", models.SmallIntegerField()),
+                (
+                    "direction",
+                    models.CharField(choices=[("in", "In"), ("out", "Out")], max_length=3),
+                ),
+                (
+                    "person",
+                    models.ForeignKey(
+                        db_constraint=False,
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
             options={
-                'db_table': 'activity_log_indexed',
-                'indexes': [models.Index(fields=['person', 'at'], name='activity_person_at')],
+                "db_table": "activity_log_indexed",
+                "indexes": [models.Index(fields=["person", "at"], name="activity_person_at")],
             },
         ),
     ]

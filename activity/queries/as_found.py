@@ -1,5 +1,3 @@
-from django.db.models import Max
-
 from activity.models import Direction
 from activity.periods import Period
 from activity.queries.base import Queries

@@ -37,11 +37,11 @@ class Queries(ABC):
     def last_visit(self, person_id: int) -> Visit | None:
         """Return the latest visit, which may go on; None for somebody who never came in."""
         logs = self.logs_of(person_id)
-        entry = logs.filter(direction=Direction.IN).order_by("-at", "-id").first()
+        entry = logs.filter(direction=Direction.IN).order_by("-at", "-pk").first()
         if entry is None:
             return None
-        later = logs.filter(Q(at__gt=entry.at) | Q(id__gt=entry.id), at__gte=entry.at)
-        left_at = later.order_by("at", "id").values_list("at", flat=True).first()
+        later = logs.filter(Q(at__gt=entry.at) | Q(pk__gt=entry.pk), at__gte=entry.at)
+        left_at = later.order_by("at", "pk").values_list("at", flat=True).first()
         return Visit(entry.at, left_at, entry.device)
 
     def logs_of(self, person_id: int) -> QuerySet[Log]:
@@ -49,16 +49,20 @@ class Queries(ABC):
 
     def before(self, person_id: int, period: Period) -> list[Passage]:
         """Return the last log before a period, in a list that is empty if there is none."""
-        return _passages(self.logs_of(person_id).filter(at__lt=period.start).order_by("-at", "-id")[:1])
+        return as_passages(
+            self.logs_of(person_id).filter(at__lt=period.start).order_by("-at", "-pk")[:1]
+        )
 
     def within(self, person_id: int, period: Period) -> list[Passage]:
         logs = self.logs_of(person_id).filter(at__gte=period.start, at__lt=period.end)
-        return _passages(logs.order_by("at", "id"))
+        return as_passages(logs.order_by("at", "pk"))
 
     def after(self, person_id: int, period: Period) -> list[Passage]:
         """Return the first log after a period, in a list that is empty if there is none."""
-        return _passages(self.logs_of(person_id).filter(at__gte=period.end).order_by("at", "id")[:1])
+        return as_passages(
+            self.logs_of(person_id).filter(at__gte=period.end).order_by("at", "pk")[:1]
+        )
 
 
-def _passages(logs: QuerySet[Log]) -> list[Passage]:
+def as_passages(logs: QuerySet[Log]) -> list[Passage]:
     return list(map(Passage._make, logs.values_list("at", "direction", "device")))

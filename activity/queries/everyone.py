@@ -32,4 +32,4 @@ def last_of_everyone(table: type[Log], direction: Direction | None = None) -> di
 
 def _latest(rows: list[tuple[int, int, int, str]]) -> dict[int, Last]:
     """Keep one log a person, of several at the same second the one with the highest id."""
-    return {person_id: Last(*log) for person_id, *log in sorted(rows)}
+    return {row[0]: Last._make(row[1:]) for row in sorted(rows)}

@@ -15,7 +15,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         until = "the last day of the six months"
         parser.add_argument("--rows", type=int, default=2_000_000)
-        parser.add_argument("--until", type=date.fromisoformat, default="2025-12-31", help=until)
+        parser.add_argument(
+            "--until", type=date.fromisoformat, default=date(2025, 12, 31), help=until
+        )
         parser.add_argument("--seed", type=int, default=7, help="of the random visits")
 
     def handle(self, *args: Any, **options: Any) -> None:
