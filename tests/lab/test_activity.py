@@ -1,0 +1,48 @@
+"""The experiment activity on a small log, and on a service that answers nonsense."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+SMALL = ["--people=20", "--users=10", "--run-time=3s"]
+PLANTED = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.settings"}
+PAGES = ("times", "visits", "summary")
+
+
+def laboratory(out, variants, environment=()):
+    command = [sys.executable, "-m", "lab", "run", "activity", f"--variants={variants}"]
+    done = subprocess.run(
+        [*command, *SMALL, f"--out={out}"],
+        env=os.environ | dict(environment),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
+    return done.returncode, {result["variant"]: result for result in found}
+
+
+def test_a_run_measures_each_endpoint_and_audits_the_answers(tmp_path):
+    status, found = laboratory(tmp_path, "sqlite-as_found,sqlite-best")
+
+    assert status == 0
+    for result in found.values():
+        routes = {f"GET /v1/activity/{page}/" for page in PAGES}
+        assert result["routes"].keys() == routes
+        assert all(route["failures"] == 0 for route in result["routes"].values())
+        assert result["requests"] == 30  # all that were due, whenever they were answered
+        assert result["audit"] == {"compared": 61, "wrong_answers": 0, "ok": True} | {
+            "compared": pytest.approx(61, abs=1)
+        }
+    assert "| published: fix 1, 20rps |" in (tmp_path / "report.md").read_text()
+
+
+def test_a_variant_that_answers_wrongly_fails(tmp_path):
+    status, found = laboratory(tmp_path, "sqlite-indexed", PLANTED)
+
+    assert status == 1
+    assert found["sqlite-indexed"]["audit"]["wrong_answers"] > 0
+    assert "wrong_answers" in (tmp_path / "report.md").read_text()
