@@ -52,21 +52,11 @@ def _logs(
 def _insert(table: type[Log], columns: list[NDArray[np.int64]]) -> Iterator[float]:
     name = connection.ops.quote_name(table._meta.db_table)
     sql = f"INSERT INTO {name} (person_id, at, device, direction) VALUES (%s, %s, %s, %s)"  # noqa: S608
-    rows = len(columns[0])
-    directions = np.array([Direction.IN.value, Direction.OUT.value])
+    person, at, device, exits = columns
+    directions = np.array([Direction.IN.value, Direction.OUT.value])[exits]
     with connection.cursor() as cursor:
-        for start in range(0, rows, CHUNK):
-            person, at, device, exits = (c[start : start + CHUNK] for c in columns)
-            cursor.executemany(
-                sql,
-                list(
-                    zip(
-                        person.tolist(),
-                        at.tolist(),
-                        device.tolist(),
-                        directions[exits].tolist(),
-                        strict=True,
-                    )
-                ),
-            )
-            yield min(start + CHUNK, rows) / rows
+        for start in range(0, len(at), CHUNK):
+            chunk = slice(start, start + CHUNK)
+            values = (c[chunk].tolist() for c in (person, at, device, directions))
+            cursor.executemany(sql, list(zip(*values, strict=True)))
+            yield min(start + CHUNK, len(at)) / len(at)

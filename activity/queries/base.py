@@ -28,7 +28,7 @@ class Queries(ABC):
         """Return how many people's last log is an entry."""
 
     def seconds(self, person_id: int, periods: Sequence[Period], now: int) -> list[int]:
-        """Return how long a person was inside within each of these periods, oldest first."""
+        """Return how long a person was inside within each of these periods."""
         return [seconds_within(one, self.passages(person_id, one), now) for one in periods]
 
     def visits(self, person_id: int, period: Period, now: int) -> list[Visit]:
