@@ -46,7 +46,7 @@ def visits_within(period: Period, logs: Sequence[Passage], now: int) -> list[Vis
     """
     return [
         _cut(entry, left_at, period, now)
-        for entry, left_at in _paired(logs)
+        for entry, left_at in paired(logs)
         if entry.at < period.end
         and (entry.at >= period.start or (now if left_at is None else left_at) > period.start)
     ]
@@ -56,7 +56,7 @@ def seconds_within(period: Period, logs: Sequence[Passage], now: int) -> int:
     return sum(visit.seconds(now) for visit in visits_within(period, logs, now))
 
 
-def _paired(logs: Sequence[Passage]) -> Iterator[tuple[Passage, int | None]]:
+def paired(logs: Sequence[Passage]) -> Iterator[tuple[Passage, int | None]]:
     """Yield each entry that begins a visit, with when that ended."""
     for entry, following in zip_longest(logs, logs[1:]):
         if entry.direction != Direction.IN:
