@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import environ
 
@@ -27,6 +28,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "accounts",
+    "activity",
     "feed",
     "workers",
 ]
@@ -90,6 +92,28 @@ FEED_TIMELINES = {
     "pipeline": {"BACKEND": "feed.timelines.pipeline.Pipeline", "OPTIONS": {"url": REDIS_URL}},
     "script": {"BACKEND": "feed.timelines.script.Script", "OPTIONS": {"url": REDIS_URL}},
     "ring": {"BACKEND": "feed.timelines.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
+}
+
+ACTIVITY_TIME_ZONE = ZoneInfo(env.str("ACTIVITY_TIME_ZONE", default="UTC"))
+"""Whose midnights cut the visits of the log into days and months."""
+ACTIVITY_QUERIES = env.str("ACTIVITY_QUERIES", default="best")
+ACTIVITY_IMPLEMENTATIONS = {
+    "as_found": {
+        "BACKEND": "activity.queries.as_found.AsFound",
+        "OPTIONS": {"table": "PlainLog"},
+    },
+    "fewer_queries": {
+        "BACKEND": "activity.queries.fewer.FewerQueries",
+        "OPTIONS": {"table": "PlainLog"},
+    },
+    "indexed": {
+        "BACKEND": "activity.queries.fewer.FewerQueries",
+        "OPTIONS": {"table": "IndexedLog"},
+    },
+    "best": {
+        "BACKEND": "activity.queries.best.Best",
+        "OPTIONS": {"table": "IndexedLog"},
+    },
 }
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")

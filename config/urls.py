@@ -10,6 +10,7 @@ urlpatterns = [
     path("readyz", ReadyView.as_view()),
     path("statusz", StatusView.as_view()),
     path("v1/", include("accounts.urls")),
+    path("v1/", include("activity.urls")),
     path("v1/", include("feed.urls")),
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("v1/docs/", DOCS, name="docs"),

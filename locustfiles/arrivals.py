@@ -47,7 +47,7 @@ class Arrivals(ABC):
 
     @abstractmethod
     def end(self) -> None:
-        """Leave what is under way."""
+        """Leave what is under way, when Locust has waited for it (``--stop-timeout``)."""
 
 
 class Closed(Arrivals):
@@ -90,6 +90,7 @@ class Open(Arrivals):
             self._drop(action)
 
     def end(self) -> None:
+        self._under_way.join(timeout=self.user.environment.stop_timeout)
         self._under_way.kill()
 
     def _drop(self, action: Action) -> None:

@@ -63,6 +63,9 @@ def test_the_schema_is_public_and_describes_every_route(anyone):
 
     assert response.status_code == 200
     assert set(yaml.safe_load(response.content)["paths"]) == {
+        "/v1/activity/summary/",
+        "/v1/activity/times/",
+        "/v1/activity/visits/",
         "/v1/feed/",
         "/v1/people/{author_id}/posts/",
         "/v1/posts/",

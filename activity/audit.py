@@ -1,0 +1,58 @@
+"""The audit: whether the queries in use answer what the reference answers."""
+
+import time
+from collections.abc import Iterator
+from datetime import date, timedelta
+from random import Random
+from typing import NamedTuple
+
+from accounts.models import Person
+from activity import reference
+from activity.periods import Period, day_of, six_months_of
+from activity.queries import get_queries
+from activity.queries.base import Queries
+
+DAYS = 28
+"""Before the last day of the log, of which one is asked about."""
+CHUNK = 20_000
+
+
+class Findings(NamedTuple):
+    compared: int = 0
+    """Answers."""
+    wrong_answers: int = 0
+
+    @property
+    def ok(self) -> bool:
+        return self.compared > 0 and not self.wrong_answers
+
+
+def audit(*, people: int, until: date, seed: int) -> Iterator[Findings]:
+    """Compare how many are inside now, and what random people are answered.
+
+    Yields what was found so far, after each answer.
+    """
+    found = Findings()
+    for right in _comparisons(get_queries(), people, until, Random(seed)):  # noqa: S311
+        found = Findings(found.compared + 1, found.wrong_answers + (not right))
+        yield found
+
+
+def _comparisons(queries: Queries, people: int, until: date, random: Random) -> Iterator[bool]:
+    now = int(time.time())
+    logs = queries.table.objects.values_list("person_id", "at", "pk", "direction")
+    yield queries.inside_now() == reference.inside_now(logs.iterator(CHUNK))
+    ids = list(Person.objects.order_by("id").values_list("id", flat=True))
+    for person_id in random.sample(ids, min(people, len(ids))):
+        day = until - timedelta(days=random.randrange(DAYS))
+        yield from _answers(queries, person_id, day, now)
+
+
+def _answers(queries: Queries, person_id: int, day: date, now: int) -> Iterator[bool]:
+    """Yield whether each answer to a person is right."""
+    logs = list(queries.logs_of(person_id))
+    months = six_months_of(day)
+    periods = [day_of(day), *months, Period(months[0].start, months[-1].end)]
+    yield queries.seconds(person_id, periods, now) == reference.seconds(logs, periods, now)
+    yield queries.visits(person_id, day_of(day), now) == reference.visits(logs, day_of(day), now)
+    yield queries.last_visit(person_id) == reference.last_visit(logs)

@@ -1,0 +1,39 @@
+import json
+import sys
+import time
+from argparse import ArgumentParser
+from datetime import date
+from typing import Any
+
+from django.core.management import BaseCommand
+
+from activity.audit import Findings, audit
+
+
+class Command(BaseCommand):
+    help = (
+        "Compare what ACTIVITY_QUERIES answers random people about random days with what the "
+        "reference makes of all their logs; exit status 1 unless they agree."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--people", type=int, default=50)
+        parser.add_argument("--within-s", type=float, default=60, help="then stop asking")
+        until = "the last day of the log"
+        parser.add_argument(
+            "--until", type=date.fromisoformat, default=date(2025, 12, 31), help=until
+        )
+        parser.add_argument("--seed", type=int, default=7, help="of the random questions")
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        stop_at = time.monotonic() + options["within_s"]
+        found = Findings()
+        wanted = {name: options[name] for name in ("people", "until", "seed")}
+        for found in audit(**wanted):  # noqa: B007
+            if time.monotonic() > stop_at:
+                break
+        text = f"{found.compared} answers compared, {found.wrong_answers} wrong"
+        self.stdout.write(json.dumps(found._asdict()) if options["json"] else text)
+        if not found.ok:
+            sys.exit(1)

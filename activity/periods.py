@@ -1,0 +1,41 @@
+"""Days and months as their inhabitants know them, in Unix time."""
+
+from datetime import date, datetime, time, timedelta
+from itertools import pairwise
+from typing import NamedTuple
+
+from django.conf import settings
+
+FIRST_DAY = date(1971, 1, 1)
+LAST_DAY = date(9998, 12, 31)
+"""Beyond these there may be no six months before, or no day after."""
+
+
+class Period(NamedTuple):
+    """From ``start`` until just before ``end``; a day has 23 hours when clocks go forward."""
+
+    start: int
+    end: int
+
+
+def today() -> date:
+    return datetime.now(settings.ACTIVITY_TIME_ZONE).date()
+
+
+def day_of(day: date) -> Period:
+    return Period(_begins(day), _begins(day + timedelta(days=1)))
+
+
+def six_months_of(day: date) -> list[Period]:
+    """Return the month of a day and the five before it, oldest first."""
+    number = day.year * 12 + day.month - 1
+    firsts = [date(n // 12, n % 12 + 1, 1) for n in range(number - 5, number + 2)]
+    return [Period(*both) for both in pairwise(map(_begins, firsts))]
+
+
+def moment(at: int) -> datetime:
+    return datetime.fromtimestamp(at, settings.ACTIVITY_TIME_ZONE)
+
+
+def _begins(day: date) -> int:
+    return int(datetime.combine(day, time.min, settings.ACTIVITY_TIME_ZONE).timestamp())

@@ -1,0 +1,13 @@
+"""Queries: HOW the log is asked for the visits of a person."""
+
+from activity.queries.base import Queries
+from feed.backends import BackendHandler
+
+queries: BackendHandler[Queries] = BackendHandler(
+    choice="ACTIVITY_QUERIES", table="ACTIVITY_IMPLEMENTATIONS"
+)
+
+
+def get_queries() -> Queries:
+    """Return what the setting ACTIVITY_QUERIES names."""
+    return queries.current

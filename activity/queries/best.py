@@ -1,0 +1,67 @@
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from django.db import connection
+from django.db.models import OuterRef, Subquery
+
+from accounts.models import Person
+from activity.models import Direction
+from activity.periods import Period
+from activity.queries.base import Queries
+from activity.visits import Passage, paired
+
+REACHING_INTO = """
+    SELECT at, direction, device FROM {table}
+    WHERE person_id = %(person)s
+        AND at >= COALESCE(
+            (SELECT MAX(at) FROM {table} WHERE person_id = %(person)s AND at < %(start)s), %(start)s
+        )
+        AND at <= COALESCE(
+            (SELECT MIN(at) FROM {table} WHERE person_id = %(person)s AND at >= %(end)s), %(end)s
+        )
+    ORDER BY at, id
+"""
+"""The logs of a period with those before and after it."""
+
+
+class Best(Queries):
+    """One query a question, and none of its rows is read twice.
+
+    In SQL: Django takes as long to put this query together as the database to find the logs.
+    """
+
+    def passages(self, person_id: int, period: Period) -> list[Passage]:
+        table = connection.ops.quote_name(self.table._meta.db_table)
+        with connection.cursor() as cursor:
+            cursor.execute(
+                REACHING_INTO.format(table=table), {"person": person_id, **period._asdict()}
+            )
+            return list(map(Passage._make, cursor.fetchall()))
+
+    def seconds(self, person_id: int, periods: Sequence[Period], now: int) -> list[int]:
+        reach = Period(min(one.start for one in periods), max(one.end for one in periods))
+        visits = paired(self.passages(person_id, reach))
+        inside = _Inside((entry.at, now if left is None else left) for entry, left in visits)
+        return [inside.before(one.end) - inside.before(one.start) for one in periods]
+
+    def inside_now(self) -> int:
+        logs = self.table.objects.filter(person_id=OuterRef("pk")).order_by("-at", "-pk")
+        last = Person.objects.annotate(last=Subquery(logs.values("direction")[:1]))
+        return last.filter(last=Direction.IN).count()
+
+
+class _Inside:
+    """Visits, added up once, so that any number of periods costs next to nothing."""
+
+    def __init__(self, visits: Iterable[tuple[int, int]]) -> None:
+        both = list(visits)
+        self._entered = [entered for entered, _ in both]
+        self._left = [left for _, left in both]
+        self._seconds = [0, *accumulate(left - entered for entered, left in both)]
+
+    def before(self, moment: int) -> int:
+        """Return for how many seconds of the visits somebody was inside before a moment."""
+        begun = bisect_left(self._entered, moment)
+        later = max(0, self._left[begun - 1] - moment) if begun else 0
+        return self._seconds[begun] - later

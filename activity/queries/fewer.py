@@ -1,0 +1,21 @@
+from activity.models import Direction
+from activity.periods import Period
+from activity.queries.base import Queries
+from activity.queries.everyone import last_of_everyone
+from activity.visits import Passage
+
+
+class FewerQueries(Queries):
+    """Asks for a neighbour of the period only if a visit reaches out to it."""
+
+    def passages(self, person_id: int, period: Period) -> list[Passage]:
+        logs = self.within(person_id, period)
+        if not logs or logs[0].direction == Direction.OUT:
+            logs = self.before(person_id, period) + logs
+        if logs and logs[-1].direction == Direction.IN:
+            logs += self.after(person_id, period)
+        return logs
+
+    def inside_now(self) -> int:
+        last = last_of_everyone(self.table)
+        return sum(log.direction == Direction.IN for log in last.values())

@@ -1,0 +1,51 @@
+"""The doors of the log of visits, for oneself."""
+
+from datetime import date
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts.authentication import person_id
+from activity import selectors
+from activity.periods import today
+from activity.serializers import (
+    DayQuerySerializer,
+    SummarySerializer,
+    TimesSerializer,
+    VisitsSerializer,
+)
+
+DAY_QUERY = DayQuerySerializer()
+TIMES = TimesSerializer()
+VISITS = VisitsSerializer()
+SUMMARY = SummarySerializer()
+
+
+class TimesView(APIView):
+    @extend_schema(parameters=[DayQuerySerializer], responses=TimesSerializer)
+    def get(self, request: Request) -> Response:
+        """How long one was inside on a day, in its month, and in the six months with it."""
+        times = selectors.accumulated_times(person_id=person_id(request), day=_day(request))
+        return Response(TIMES.to_representation(times))
+
+
+class VisitsView(APIView):
+    @extend_schema(parameters=[DayQuerySerializer], responses=VisitsSerializer)
+    def get(self, request: Request) -> Response:
+        """One's visits of a day; one that crosses midnight is cut there."""
+        visits = selectors.visits_of_day(person_id=person_id(request), day=_day(request))
+        return Response(VISITS.to_representation({"visits": visits}))
+
+
+class SummaryView(APIView):
+    @extend_schema(responses=SummarySerializer)
+    def get(self, request: Request) -> Response:
+        """One's name and last visit, and how many people are inside now."""
+        return Response(SUMMARY.to_representation(selectors.summary(person_id=person_id(request))))
+
+
+def _day(request: Request) -> date:
+    asked: date | None = DAY_QUERY.run_validation(request.query_params.dict())["day"]
+    return asked or today()

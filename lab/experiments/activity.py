@@ -1,0 +1,127 @@
+"""Activity: a log without an index, asked too many questions."""
+
+import json
+from collections.abc import Sequence
+
+from lab.experiments.base import (
+    CORES_BUSY,
+    OFFERED,
+    P95,
+    SUCCESS,
+    Asked,
+    Column,
+    Experiment,
+    Measured,
+    Published,
+)
+from lab.line import Line
+from lab.load import Load
+from lab.numbers import percent
+from lab.progress import stage
+from lab.result import Figure
+from lab.service import Seed
+from lab.variants import DATABASES, UnknownVariant, Variant
+
+SHARED = tuple(name for name, database in DATABASES.items() if database.files == 1)
+QUERIES = ("as_found", "fewer_queries", "indexed", "best")
+LAST_DAY = "2025-12-31"
+"""Of the log, which goes back for six months from there, with 2,000 rows a person."""
+TIMEOUT_S = 30
+AUDIT_WITHIN_S = 20
+"""What scans the table for each answer would take minutes for all."""
+ARRIVALS = {1: 9, 20: 3, 50: 3}
+"""Seconds for which so many requests a second arrive."""
+
+
+def mean_ms(page: str) -> Figure:
+    """Return the figure of one endpoint; None if none of its requests succeeded."""
+    route = f"GET /v1/activity/{page}/"
+    return lambda result: result.routes.get(route, {}).get("latency_ms", {}).get("mean")
+
+
+def _known(rate: float, *figures: float | None) -> dict[str, float]:
+    labels = ("success", "times ms", "visits ms", "summary ms")
+    known = dict(zip(labels, figures, strict=True))
+    return {"offered /s": rate} | {k: v for k, v in known.items() if v is not None}
+
+
+TIMES = Column("times ms", mean_ms("times"), spread=True, brief=True)
+VISITS = Column("visits ms", mean_ms("visits"), brief=True)
+SUMMARY = Column("summary ms", mean_ms("summary"), brief=True)
+
+
+class Activity(Experiment):
+    name = "activity"
+    locustfile = "locustfiles/activity.py"
+    variants = tuple(f"mysql_tuned-{queries}" for queries in QUERIES)
+    seed = Seed(people=1000, friends=0)
+    published = tuple(
+        Published(f"{what}, {rate}rps", _known(rate, *figures))
+        for rate, what, *figures in (
+            (1, "as found", None, 6_200, 11_600, 7_900),
+            (1, "fix 1", None, 4_400, 1_700, 2_100),
+            (1, "fix 1 and 2", None, 1_800, 810, 920),
+            (20, "as found", None, None, 20_000, 10_000),
+            (20, "fix 1", None, 28_500, 6_400, 7_100),
+            (20, "fix 1 and 2", None, 6_400, 850, 1_300),
+            (50, "as found", 0.0, None, None, None),
+            (50, "fix 1", None, None, 17_000, 13_200),
+            (50, "fix 1 and 2", None, 13_400, 630, 2_400),
+        )
+    )
+    columns = (OFFERED, SUCCESS, TIMES, VISITS, SUMMARY, P95, CORES_BUSY)
+    headline = TIMES
+    axis = "mean ms of the accumulated times"
+    findings = ("wrong_answers",)
+    limitations = (
+        f"A request that isn't answered within {TIMEOUT_S} s has failed and is in no latency; a "
+        "dash says that all of them did.",
+        f"The audit asks for {AUDIT_WITHIN_S} s: of a variant that scans the table it compares few "
+        "answers.",
+    )
+
+    def variant(self, name: str) -> Variant:
+        database, _, queries = name.partition("-")
+        for said, known in ((database, SHARED), (queries, QUERIES)):
+            if said not in known:
+                raise UnknownVariant(
+                    f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
+                    "database-queries"
+                )
+        return Variant.plain(name, database, {"ACTIVITY_QUERIES": queries})
+
+    def loads(self, asked: Asked) -> list[Load]:
+        rates = {asked.users: ARRIVALS[50]} if asked.users else ARRIVALS
+        return [
+            Load(
+                rate,
+                asked.run_time_s or run_time_s,
+                self.locustfile,
+                name=f"{rate}rps",
+                arrivals=asked.arrivals or "open",
+                warm_up_s=2,
+                patience_s=TIMEOUT_S + 1,
+                options={"last-day": LAST_DAY},
+            )
+            for rate, run_time_s in rates.items()
+        ]
+
+    def seeding(self) -> Sequence[Sequence[str]]:
+        return (("seed_visits", f"--until={LAST_DAY}"),)
+
+    def conclude(self, measured: Measured) -> None:
+        service = measured.service
+        service.stop_web()
+        options = (f"--within-s={AUDIT_WITHIN_S}", f"--until={LAST_DAY}", "--json")
+        with stage("audit"):
+            (env,) = service.environments
+            found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))
+        measured.result.audit = {**found, "ok": not found["wrong_answers"]}
+
+    def praise(self, line: Line) -> str:
+        success = line.median(SUCCESS.figure)
+        times, visits, summary = (c.write(line.median(c.figure)) for c in (TIMES, VISITS, SUMMARY))
+        return (
+            f"{line.name}, answered {percent(success)} of the requests: the accumulated times "
+            f"after {times} ms, a day's visits after {visits} ms, the summary after {summary} ms."
+        )

@@ -1,0 +1,62 @@
+"""A seeded log: as large as asked for, the same each time, and like a real one."""
+
+from datetime import date
+from itertools import pairwise
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import Max, Min
+
+from activity.models import IndexedLog, PlainLog
+from activity.periods import day_of
+from tests.conftest import make_people
+
+
+@pytest.fixture
+def people(db):
+    make_people(10)
+
+
+def logs(table):
+    return list(table.objects.order_by("pk").values_list("person_id", "at", "device", "direction"))
+
+
+def test_both_tables_get_the_same_log(people, settings):
+    for settings.ACTIVITY_QUERIES in ("as_found", "best"):
+        call_command("seed_visits", rows=1234)
+
+    assert len(logs(PlainLog)) == 1234
+    assert logs(PlainLog) == logs(IndexedLog)
+
+
+def test_logs_are_in_the_order_of_time_within_six_months(people):
+    call_command("seed_visits", rows=1000, until=date(2025, 12, 31))
+
+    times = IndexedLog.objects.order_by("pk").values_list("at", flat=True)
+    assert list(times) == sorted(times)
+    found = IndexedLog.objects.aggregate(first=Min("at"), last=Max("at"))
+    assert day_of(date(2025, 7, 1)).start <= found["first"]
+    assert found["last"] < day_of(date(2025, 12, 31)).end
+
+
+def test_some_entries_and_exits_were_missed(people):
+    call_command("seed_visits", rows=10_000)
+
+    doubled = 0
+    for person_id in range(1, 11):
+        log = list(IndexedLog.objects.filter(person_id=person_id).order_by("at", "pk"))
+        doubled += sum(a.direction == b.direction for a, b in pairwise(log))
+    assert 20 < doubled < 400
+
+
+def test_a_log_is_not_written_twice(people):
+    call_command("seed_visits", rows=100)
+
+    with pytest.raises(CommandError, match="there are logs already"):
+        call_command("seed_visits", rows=100)
+
+
+@pytest.mark.parametrize("rows", [5, -1])
+def test_everybody_has_a_log_at_least(people, rows):
+    with pytest.raises(CommandError, match="at least one each"):
+        call_command("seed_visits", rows=rows)
