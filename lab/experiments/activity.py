@@ -27,6 +27,9 @@ QUERIES = ("as_found", "fewer_queries", "indexed", "best")
 LAST_DAY = "2025-12-31"
 """Of the log, which goes back for six months from there, with 2,000 rows a person."""
 TIMEOUT_S = 30
+PATIENT = {"GUNICORN_CMD_ARGS": "--timeout=300"}
+"""A worker that scans for so long isn't dead. If it were killed, its clients would ask again
+without a word, and their requests would be missing from the figures."""
 AUDIT_WITHIN_S = 20
 """What scans the table for each answer would take minutes for all."""
 ARRIVALS = {1: 9, 20: 3, 50: 3}
@@ -88,7 +91,7 @@ class Activity(Experiment):
                     f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
                     "database-queries"
                 )
-        return Variant.plain(name, database, {"ACTIVITY_QUERIES": queries})
+        return Variant.plain(name, database, {"ACTIVITY_QUERIES": queries, **PATIENT})
 
     def loads(self, asked: Asked) -> list[Load]:
         rates = {asked.users: ARRIVALS[50]} if asked.users else ARRIVALS
