@@ -102,7 +102,7 @@ def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
 
 def _chosen(loads: list[Load], names: str | None) -> list[Load]:
     if names is None:
-        return loads
+        return [load for load in loads if not load.optional]
     known = {load.name: load for load in loads if load.name}
     try:
         return [known[name.strip()] for name in names.split(",")]

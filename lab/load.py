@@ -37,10 +37,15 @@ class Load:
     """The requests that the figures are of, like "POST /v1/posts/"; empty: all."""
     warm_up_s: int = WARM_UP_S
     cool_down_s: int = COOL_DOWN_S
+    patience_s: int = 0
+    """For how long the last answers are waited for when the load has ended. If they are, the
+    figures are of what was begun in the window, else of what ended in it."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Of the locustfile; an empty text sets a flag."""
     files: tuple[str, ...] = ()
     """What the locustfile writes beside requests.csv: its option "accepted" names accepted.csv."""
+    optional: bool = False
+    """Only if ``--loads`` names it."""
 
     @property
     def offered_rps(self) -> float:
@@ -60,6 +65,7 @@ class Load:
             "arrivals": self.arrivals,
             "tokens": tokens,
             "exit-code-on-error": 0,
+            **({"stop-timeout": self.patience_s} if self.patience_s else {}),
             **{name: folder / f"{name}.csv" for name in ("requests", *self.files)},
             **self.options,
         }
@@ -96,14 +102,15 @@ def read_requests(path: Path, load: Load) -> Requests:
     """Read what Locust's CsvRequestLogger wrote. Raises RunFailed if nothing was answered."""
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))
-    begun = [float(r["timestamp"]) for r in rows if not load.counted or _name(r) in load.counted]
+    begun = [_begun(r) for r in rows if not load.counted or _name(r) in load.counted]
     if not begun:
         raise RunFailed("the load generator got no answer")
     start = min(begun) + load.warm_up_s
     end = start + load.run_time_s
+    when = _begun if load.patience_s else _ended
     routes: defaultdict[str, Route] = defaultdict(lambda: Route([], Counter()))
     for row in rows:
-        if start <= _ended(row) < end:
+        if start <= when(row) < end:
             route = routes[_name(row)]
             if row["exception"]:
                 route.failures[row["exception"]] += 1
@@ -119,6 +126,10 @@ def _name(row: dict[str, str]) -> str:
     return f"{row['request_type']} {row['name']}"
 
 
+def _begun(row: dict[str, str]) -> float:
+    return float(row["timestamp"])
+
+
 def _ended(row: dict[str, str]) -> float:
     # What was dropped took no time.
-    return float(row["timestamp"]) + float(row["response_time_ms"] or 0) / 1000
+    return _begun(row) + float(row["response_time_ms"] or 0) / 1000
