@@ -3,6 +3,7 @@
 from typing import Any
 
 MAX_ID = 2**63 - 1
+PUBLIC_GROUP_ID = 1
 
 
 class PositiveIdConverter:

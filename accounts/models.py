@@ -1,6 +1,8 @@
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
 from django.db import models
 
+MAX_NAME_CHARACTERS = 150
+
 
 class Person(AbstractBaseUser):
     """Someone with a home timeline."""
@@ -11,6 +13,25 @@ class Person(AbstractBaseUser):
 
     USERNAME_FIELD = "username"
     objects = BaseUserManager["Person"]()
+
+
+class Profile(models.Model):
+    """What a person shows of herself; everyone has one."""
+
+    person = models.OneToOneField(Person, models.CASCADE, primary_key=True)
+    name = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True)
+
+
+class Group(models.Model):
+    """People who belong together; everyone belongs to the public one."""
+
+    name = models.CharField(max_length=MAX_NAME_CHARACTERS, unique=True)
+
+
+class Membership(models.Model):
+    pk = models.CompositePrimaryKey("person_id", "group_id")
+    person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="memberships")
+    group = models.ForeignKey(Group, models.CASCADE, related_name="memberships")
 
 
 class Friendship(models.Model):

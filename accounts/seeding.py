@@ -7,9 +7,11 @@ from django.contrib.auth.hashers import make_password
 from django.db import connection, transaction
 
 from accounts.graphs import GRAPHS, Edges
-from accounts.models import Friendship, Person
+from accounts.ids import PUBLIC_GROUP_ID
+from accounts.models import Friendship, Membership, Person, Profile
 
 CHUNK = 20_000
+CHUNK_OF_PEOPLE = 1_000
 
 
 def seed_people(
@@ -32,9 +34,13 @@ def seed_people(
 
 
 def _insert_people(people: int, encoded: str) -> None:
+    ids = range(1, people + 1)
     Person.objects.bulk_create(
-        (Person(id=n, username=f"person{n}", password=encoded) for n in range(1, people + 1)),
-        batch_size=1_000,
+        (Person(id=n, username=f"person{n}", password=encoded) for n in ids), CHUNK_OF_PEOPLE
+    )
+    Profile.objects.bulk_create((Profile(person_id=n) for n in ids), CHUNK_OF_PEOPLE)
+    Membership.objects.bulk_create(
+        (Membership(person_id=n, group_id=PUBLIC_GROUP_ID) for n in ids), CHUNK_OF_PEOPLE
     )
 
 

@@ -1,11 +1,52 @@
 from typing import Any
 
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework.exceptions import APIException, Throttled
+from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.views import APIView
 from rest_framework_simplejwt.exceptions import InvalidToken
 from rest_framework_simplejwt.views import TokenRefreshView
 
+from accounts import services
+from accounts.hashing import NoSlot
 from accounts.models import Person
+from accounts.serializers import PersonSerializer, SignupSerializer
+
+SIGNUP = SignupSerializer()
+PERSON = PersonSerializer()
+RETRY_AFTER_S = 1
+
+
+class UsernameTaken(APIException):
+    status_code = 409
+    default_detail = "This username is taken."
+    default_code = "username_taken"
+
+
+class SignupView(APIView):
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    @extend_schema(
+        request=SignupSerializer,
+        responses={
+            201: PersonSerializer,
+            409: OpenApiResponse(description="The username is taken."),
+            429: OpenApiResponse(description="Too many are signing up; Retry-After says when."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Sign up; person, profile and membership of the public group are committed at 201."""
+        new = SIGNUP.run_validation(request.data)
+        try:
+            person = services.sign_up(**new)
+        except services.UsernameTaken:
+            raise UsernameTaken from None
+        except NoSlot:
+            raise Throttled(wait=RETRY_AFTER_S) from None
+        return Response(PERSON.to_representation(person), status=201)
 
 
 class RefreshView(TokenRefreshView):

@@ -20,6 +20,7 @@ worker_connections = 2000
 backlog = 2048
 keepalive = 75  # seconds: longer than clients pause, so that they keep their connection
 graceful_timeout = 10
+accesslog = "-" if settings.LOG_REQUESTS else None
 control_socket_disable = True  # its default path is shared, so two instances would collide
 
 

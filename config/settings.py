@@ -9,6 +9,7 @@ import environ
 from config.broker import TASK_TIME_LIMIT_S, transport_options
 from config.cache import cache
 from config.databases import connect
+from config.passwords import hashers
 from config.secret import load_or_create_secret_key
 
 env = environ.Env()
@@ -51,6 +52,8 @@ WSGI_APPLICATION = "config.wsgi.application"
 WEB_WORKERS = env.int("WEB_WORKERS", default=3)
 WEB_THREADS = env.int("WEB_THREADS", default=0)
 """Of each worker; 0 answers in the worker's event loop. Each keeps a database connection."""
+LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
+"""Whether the web server writes a line for each request."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
@@ -67,6 +70,22 @@ REDIS_URL = env.str("REDIS_URL", default="")
 CACHES = {"default": cache(REDIS_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
+PASSWORD_HASHERS = hashers(env.str("PASSWORD_HASHER", default="argon2"))
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
+"""Whether a sign-up is one transaction, or three that a fault can come between."""
+SIGNUP_MAX_HASHING = env.int("SIGNUP_MAX_HASHING", default=0)
+"""Sign-ups whose passwords are hashed at once, in all processes that share SIGNUP_SLOTS_DIR;
+the others are turned away. 0: any number."""
+SIGNUP_SLOTS_DIR = env.str("SIGNUP_SLOTS_DIR", default=str(VAR_DIR / "slots"))
 
 # When the deliveries of a post are made …
 FEED_FANOUT = env.str("FEED_FANOUT", default="inline")

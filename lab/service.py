@@ -141,6 +141,7 @@ class Service:
             "SECRET_KEY": SECRET_KEY,
             "WEB_WORKERS": str(database.app_workers(CORES)),
             "WEB_THREADS": str(database.threads),
+            "SIGNUP_SLOTS_DIR": f"{self.folder}/slots",
         }
         for server in self.servers:
             shared |= server.environment

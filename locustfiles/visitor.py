@@ -81,4 +81,6 @@ class Visitor(FastHttpUser):
             if response.status_code != status:
                 response.failure(f"status {response.status_code}")
                 return None
+            if response.js is not None:
+                response.success()  # also where what is asked for is a refusal
             return response.js

@@ -1,8 +1,11 @@
 import os
 import subprocess
 import sys
+from urllib.request import urlopen
 
 import pytest
+
+from lab.processes import Processes, free_port
 
 
 @pytest.mark.parametrize(
@@ -24,3 +27,25 @@ def test_a_server_with_bad_settings_does_not_start(wrong, complaint, tmp_path):
 
     assert done.returncode != 0
     assert complaint in done.stderr
+
+
+@pytest.mark.parametrize("threads", ["0", "2"], ids=["in the loop", "in threads"])
+@pytest.mark.parametrize(("asked", "lines"), [("1", 1), ("0", 0)], ids=["asked for", "by default"])
+def test_a_line_is_written_for_each_request_where_that_is_asked_for(
+    threads, asked, lines, tmp_path
+):
+    port = free_port()
+    server = [sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py"]
+    env = {
+        "DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3",
+        "WEB_WORKERS": "1",
+        "WEB_THREADS": threads,
+        "LOG_REQUESTS": asked,
+    }
+    with Processes(tmp_path) as processes:
+        processes.start("web", [*server, f"--bind=127.0.0.1:{port}"], env)
+        processes.wait_until("web", lambda: "Booting worker" in processes.log_tail("web"))
+        urlopen(f"http://127.0.0.1:{port}/healthz", timeout=20).close()
+
+    log = (tmp_path / "web.log").read_text()
+    assert log.count('"GET /healthz HTTP/1.1" 200') == lines

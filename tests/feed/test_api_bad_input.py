@@ -8,7 +8,9 @@ from feed.models import IdempotencyKey, Post
 from tests.conftest import client_of
 
 JSON = "application/json"
-URLS = pytest.mark.parametrize("url", ["/v1/posts/", "/v1/token/", "/v1/token/refresh/"])
+URLS = pytest.mark.parametrize(
+    "url", ["/v1/posts/", "/v1/signup/", "/v1/token/", "/v1/token/refresh/"]
+)
 
 
 def send(client, data, content_type=JSON, url="/v1/posts/"):

@@ -1,0 +1,44 @@
+"""A bound on how many passwords are hashed at once."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+
+from django.conf import settings
+from django.contrib.auth.hashers import make_password
+
+
+class NoSlot(Exception):
+    """As many passwords are being hashed as may be."""
+
+
+def hash_password(password: str) -> str:
+    """Return the hash that is stored. Raises NoSlot, at once, where hashing is bounded."""
+    most: int = settings.SIGNUP_MAX_HASHING
+    with _slot(Path(settings.SIGNUP_SLOTS_DIR), most) if most else nullcontext():
+        return make_password(password)
+
+
+@contextmanager
+def _slot(folder: Path, slots: int) -> Iterator[None]:
+    """Hold one of the folder's files locked: processes share them, and give them up by dying."""
+    folder.mkdir(parents=True, exist_ok=True)
+    slot = _take(folder, slots)
+    try:
+        yield
+    finally:
+        os.close(slot)
+
+
+def _take(folder: Path, slots: int) -> int:
+    for number in range(slots):
+        slot = os.open(folder / str(number), os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(slot, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(slot)
+        else:
+            return slot
+    raise NoSlot

@@ -1,0 +1,47 @@
+import csv
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+
+from accounts import selectors
+from accounts.models import Person
+
+
+class Command(BaseCommand):
+    help = "Look for half-made and lost people; exit status 1 if there are any."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        accepted = "CSV (id,username) of sign-ups answered with 201, as Locust wrote it"
+        parser.add_argument("--accepted", type=Path, metavar="FILE", help=accepted)
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        accepted = list(read_accepted(options["accepted"])) if options["accepted"] else []
+        found = {
+            "people": Person.objects.count(),
+            "half_made": selectors.half_made().count(),
+            "lost": len(selectors.lost(accepted)),
+        }
+        ok = not (found["half_made"] or found["lost"])
+        self.stdout.write(json.dumps(found | {"ok": ok}) if options["json"] else as_text(found))
+        if not ok:
+            sys.exit(1)
+
+
+def read_accepted(path: Path) -> Iterator[tuple[int, str]]:
+    """Read who was told that she has signed up. Raises CommandError for any other file."""
+    try:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                yield int(row["id"]), row["username"]
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise CommandError(f"{path} is no list of sign-ups: {error!r}") from error
+
+
+def as_text(found: dict[str, int]) -> str:
+    return "{people:,} people: {half_made:,} half made; {lost:,} sign-ups lost".format(**found)

@@ -1,0 +1,23 @@
+"""What is known of people."""
+
+from collections.abc import Iterable
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from accounts.ids import PUBLIC_GROUP_ID
+from accounts.models import Membership, Person, Profile
+
+
+def half_made() -> QuerySet[Person]:
+    """Return the people who lack the profile or the membership that everyone has."""
+    person = OuterRef("id")
+    return Person.objects.exclude(
+        Exists(Profile.objects.filter(person_id=person)),
+        Exists(Membership.objects.filter(person_id=person, group_id=PUBLIC_GROUP_ID)),
+    )
+
+
+def lost(accepted: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return those of (id, username) who were told that they have signed up, and don't exist."""
+    known = set(Person.objects.values_list("id", "username"))
+    return [person for person in accepted if person not in known]

@@ -1,0 +1,24 @@
+"""How passwords are kept."""
+
+from django.core.exceptions import ImproperlyConfigured
+
+HASHERS = {
+    "argon2": "accounts.hashers.Argon2",
+    "pbkdf2": "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "pbkdf2_fast": "accounts.hashers.FastPBKDF2",
+    "scrypt": "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "bcrypt": "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+}
+
+
+def hashers(chosen: str) -> list[str]:
+    """Return the hasher of new passwords, and then those that verify older ones.
+
+    Django hashes an older password anew when its owner logs in. Raises ImproperlyConfigured.
+    """
+    if chosen not in HASHERS:
+        known = ", ".join(sorted(HASHERS))
+        raise ImproperlyConfigured(f"PASSWORD_HASHER is {chosen!r}; it must be one of: {known}")
+    # What pbkdf2_fast has hashed is verified by pbkdf2, which goes by the same name in the hash.
+    others = [name for name in HASHERS if name not in (chosen, "pbkdf2_fast")]
+    return [HASHERS[name] for name in (chosen, *others)]

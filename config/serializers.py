@@ -1,0 +1,33 @@
+"""Fields and serializers that take exactly what they describe."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+
+class TextField(serializers.CharField):
+    """A CharField that takes only strings (DRF's own also takes numbers)."""
+
+    def to_internal_value(self, data: Any) -> str:
+        if not isinstance(data, str):
+            self.fail("invalid")
+        return super().to_internal_value(data)
+
+
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields that it doesn't know, which else would be ignored without a word."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, Mapping):
+            unknown = {_printable(name) for name in data if name not in self.fields}
+            if unknown:
+                raise serializers.ValidationError(
+                    {name: ["This field can't be set."] for name in unknown}
+                )
+        return super().to_internal_value(data)
+
+
+def _printable(name: Any) -> str:
+    """Return a field's name without what can't be encoded, for an answer that quotes it."""
+    return str(name).encode(errors="replace").decode()

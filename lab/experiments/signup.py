@@ -1,0 +1,248 @@
+"""Sign-up: a class comes at once, and every password costs a hash."""
+
+import csv
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from lab import measure
+from lab.experiments.base import (
+    CORES_BUSY,
+    CPU,
+    LATENCY,
+    MEAN,
+    OFFERED,
+    P95,
+    SUCCESS,
+    Asked,
+    Column,
+    Experiment,
+    Measured,
+    Published,
+)
+from lab.line import Line
+from lab.load import RAMP_S, Load
+from lab.numbers import number, percent
+from lab.progress import stage
+from lab.service import CORES, Seed
+from lab.variants import DATABASES, UnknownVariant, Variant
+
+SIGNUP = "POST /v1/signup/"
+TAKEN = "POST /v1/signup/ (taken)"
+CONTROL = "POST /v1/posts/"
+SIGNUP_SHARE = 0.8
+"""Of the users; the others are the controls (locustfiles/signup.py)."""
+IDLE_S = 6
+"""Before the rush; the users come during the first of it."""
+PATIENCE_S = 45
+THREADS = 16
+"""Of each app worker: a hash lets the others go on."""
+WEAK = "pbkdf2_fast"
+HASHERS = ("pbkdf2", WEAK, "scrypt", "argon2", "bcrypt")
+EXTRAS = {
+    "three_commits": {"SIGNUP_ATOMIC": "0"},
+    "logged": {"LOG_REQUESTS": "1"},
+    "bounded": {"SIGNUP_MAX_HASHING": str(max(1, CORES // 2))},
+    **{f"pool{size}": {"DB_POOL_SIZE": str(size)} for size in (1, 5, 12, 30)},
+}
+"""What a variant's name may go on with, in any order."""
+QUIET = 3
+"""Times its idle value that the control's p95 may reach while the rest of the service is quick."""
+NO_FANOUT = {"FEED_FANOUT": "null"}
+"""So that the control, a post, is a single INSERT."""
+
+SIGNUPS = Column("sign-ups/s", lambda r: r.extra.get("signups_per_s"), spread=True, brief=True)
+
+
+class Request(NamedTuple):
+    name: str
+    begun_at: float
+    """In Unix time."""
+    ms: float
+    """Until it was answered, or given up."""
+    succeeded: bool
+
+
+class Signup(Experiment):
+    name = "signup"
+    locustfile = "locustfiles/signup.py"
+    variants = (
+        "sqlite-pbkdf2",
+        "sqlite-argon2",
+        *(f"mysql_tuned-{hasher}" for hasher in HASHERS),
+        *(f"mysql_tuned-argon2-{extra}" for extra in EXTRAS),
+    )
+    published = (
+        Published("10 users, 10 s", {"mean ms": 630, "control mean ms": 76}),
+        Published(
+            "100 users, 10 s",
+            {"mean ms": 6_840, "p95 ms": 18_720, "max ms": 26_400, "control mean ms": 449},
+        ),
+        Published("refused, no hash", {"taken mean ms": 184}),
+        Published("pool of 30, 10 s", {"mean ms": 7_080}),
+        Published("pool of 30, 60 s", {"mean ms": 8_850}),
+        Published("pool of 30, 300 s", {"mean ms": 9_510}),
+        Published(
+            "100 users, 300 s",
+            {"offered /s": 100, "sign-ups/s": 3_094 / 300, "mean ms": 9_500, "max ms": 29_300},
+        ),
+        Published("cheaper hash, 10 s", {"mean ms": 450, "p95 ms": 1_070}),
+    )
+    seed = Seed(people=200, friends=0)
+    columns = (
+        OFFERED,
+        SIGNUPS,
+        SUCCESS,
+        MEAN,
+        P95,
+        Column("max ms", lambda r: r.latency_ms.get("max")),
+        Column("turned away", lambda r: r.extra.get("turned_away"), percent),
+        Column("taken mean ms", lambda r: r.extra.get("taken_mean_ms")),
+        Column("control mean ms", lambda r: r.extra.get("control_mean_ms")),
+        Column("control p95 ms", lambda r: r.extra.get("control_p95_ms")),
+        Column("idle p95 ms", lambda r: r.extra.get("control_idle_p95_ms")),
+        Column("control / idle", lambda r: r.extra.get("control_times"), brief=True),
+        CORES_BUSY,
+    )
+    headline = SIGNUPS
+    axis = "sign-ups/s that were answered with 201 (success)"
+    more_is_better = True
+    contrast = "That is {ratio} times what {name} answered"
+    findings = ("half_made", "lost")
+    pictures = (LATENCY, CPU)
+    limitations = (
+        "control: a post that is a single INSERT, from 1 user in 10; idle: before the rush, in the "
+        "same run.",
+        f"Figures are of what began within the window; what had no answer {PATIENCE_S} s after it "
+        "has failed, and counts for the control's times with what it had waited.",
+        f"Variants with control / idle up to {QUIET} are ranked first, and {WEAK} last: it is as "
+        "quick for whoever steals the hashes.",
+        "A pool is each app worker's own.",
+    )
+
+    def variant(self, name: str) -> Variant:
+        database, _, rest = name.partition("-")
+        hasher, *extras = rest.split("-")
+        shared = [alias for alias, it in DATABASES.items() if it.files == 1]
+        _refuse_unknown(name, (database, shared), (hasher, HASHERS), *((e, EXTRAS) for e in extras))
+        settings = NO_FANOUT | {"PASSWORD_HASHER": hasher}
+        for extra in extras:
+            settings |= EXTRAS[extra]
+        plain = Variant.plain(name, database, settings)
+        return replace(plain, database=replace(plain.database, threads=THREADS))
+
+    def loads(self, asked: Asked) -> list[Load]:
+        if asked.users or asked.run_time_s:
+            return [self._load(asked.users or 100, asked.run_time_s or 10, asked)]
+        return [
+            self._load(10, 10, asked, optional=True),
+            self._load(100, 10, asked),
+            self._load(100, 60, asked, optional=True),
+        ]
+
+    def _load(self, users: int, run_time_s: int, asked: Asked, optional: bool = False) -> Load:
+        return Load(
+            users,
+            run_time_s,
+            self.locustfile,
+            name=f"{users}x{run_time_s}s",
+            arrivals=asked.arrivals or "closed",
+            rate_rps=SIGNUP_SHARE,
+            counted=(SIGNUP,),
+            warm_up_s=0,  # the rush is what is measured
+            cool_down_s=IDLE_S + 1,
+            patience_s=PATIENCE_S,
+            options={"rush-after": IDLE_S},
+            files=("accepted",),
+            optional=optional,
+        )
+
+    def conclude(self, measured: Measured) -> None:
+        result, service = measured.result, measured.service
+        result.extra = _figures(measured)
+        service.stop_web()
+        with stage("check"):
+            result.audit = _check(measured)
+
+    def praise(self, line: Line) -> str:
+        rate = line.median(self.headline.figure)
+        mean = line.median(lambda r: r.latency_ms.get("mean"))
+        times = line.median(lambda r: r.extra.get("control_times"))
+        return (
+            f"{line.name} signed {number(rate)} people up a second, in {number(mean)} ms on "
+            f"average, while the p95 of other requests was {number(times)} times its idle value."
+        )
+
+    def rank(self, line: Line) -> tuple[float, ...]:
+        times = line.median(lambda r: r.extra.get("control_times"))
+        is_weak = line.variant.settings["PASSWORD_HASHER"] == WEAK
+        return is_weak, times is None or times > QUIET, *super().rank(line)
+
+
+def _refuse_unknown(name: str, *parts: tuple[str, Iterable[str]]) -> None:
+    for said, known in parts:
+        if said not in known:
+            raise UnknownVariant(
+                f"{name!r}: {said!r} is none of {', '.join(known)}; a sign-up's variant is named "
+                "database-hasher, and may go on with -extra"
+            )
+
+
+def _figures(measured: Measured) -> dict[str, float | None]:
+    result, (start, end) = measured.result, measured.requests.window
+    requests = _read(measured.folder / "requests.csv")
+    rush = [it for it in requests if start <= it.begun_at < end]
+    control = measure.percentiles([it.ms for it in rush if it.name == CONTROL], ("mean", "p95"))
+    idle = measure.percentiles(_idle_ms(requests, start), ("p95",))["p95"]
+    return {
+        "signups_per_s": _signups_per_s(rush, start, end),
+        "turned_away": measured.requests.failures["status 429"] / max(1, result.requests),
+        "taken_mean_ms": result.routes.get(TAKEN, {}).get("latency_ms", {}).get("mean"),
+        "control_mean_ms": control["mean"],
+        "control_p95_ms": control["p95"],
+        "control_idle_p95_ms": idle,
+        "control_times": _ratio(control["p95"], idle),
+    }
+
+
+def _read(path: Path) -> list[Request]:
+    with path.open(newline="") as file:
+        return [
+            Request(
+                f"{row['request_type']} {row['name']}",
+                float(row["timestamp"]),
+                float(row["response_time_ms"] or 0),
+                not row["exception"],
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def _signups_per_s(rush: Sequence[Request], start: float, end: float) -> float:
+    """Return the rate until the last of those who came within the window was answered."""
+    signed_up = [it for it in rush if it.name == SIGNUP and it.succeeded]
+    last = max((it.begun_at + it.ms / 1000 for it in signed_up), default=end)
+    return round(len(signed_up) / (max(end, last) - start), 2)
+
+
+def _idle_ms(requests: Sequence[Request], rush_at: float) -> list[float]:
+    """Return the times of the control's requests between the ramp and the rush."""
+    since = rush_at - IDLE_S + RAMP_S
+    return [it.ms for it in requests if it.name == CONTROL and since <= it.begun_at < rush_at]
+
+
+def _ratio(value: float | None, base: float | None) -> float | None:
+    return round(value / base, 2) if value is not None and base else None
+
+
+def _check(measured: Measured) -> dict[str, int]:
+    """Look for the half-made and the lost, when nothing is being written any more."""
+    service = measured.service
+    accepted = f"--accepted={measured.folder / 'accepted.csv'}"
+    (env,) = service.environments
+    found: dict[str, int] = json.loads(
+        service.manage("check_signups", env, "--json", accepted, ok=(0, 1))
+    )
+    return found

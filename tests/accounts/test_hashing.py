@@ -1,0 +1,73 @@
+"""The bound on how many hash at once holds for all processes, whatever becomes of them."""
+
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import pytest
+
+from accounts.models import Person
+from tests.accounts.test_signup import sign_up
+
+HOLD = """
+import fcntl, sys
+slots = [open(path, "w") for path in sys.argv[1:]]
+for slot in slots:
+    fcntl.flock(slot, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def slots(settings, tmp_path, db):
+    settings.SIGNUP_MAX_HASHING = 2
+    settings.SIGNUP_SLOTS_DIR = str(tmp_path)
+    return tmp_path
+
+
+@contextmanager
+def hashing_elsewhere(*paths):
+    """Another process, in the middle of so many hashes."""
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, *paths], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() == b"held\n"
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def test_who_comes_while_all_slots_are_taken_is_turned_away_and_told_when_to_come_back(slots):
+    with hashing_elsewhere(slots / "0", slots / "1"):
+        response = sign_up()
+
+    assert response.status_code == 429
+    assert response["Retry-After"] == "1"
+    assert not Person.objects.exists()
+
+
+def test_a_slot_that_is_left_is_taken(slots):
+    with hashing_elsewhere(slots / "0"):
+        assert sign_up().status_code == 201
+
+
+def test_a_process_that_is_killed_gives_its_slots_up(slots):
+    with hashing_elsewhere(slots / "0", slots / "1") as process:
+        process.kill()
+        process.wait()
+
+        assert sign_up().status_code == 201
+
+
+def test_a_slot_is_given_back(slots):
+    assert [sign_up(username=f"ada{n}").status_code for n in range(5)] == [201] * 5
+
+
+def test_a_taken_username_is_refused_without_a_hash(slots):
+    """Which would have needed a slot."""
+    sign_up()
+
+    with hashing_elsewhere(slots / "0", slots / "1"):
+        assert sign_up().status_code == 409

@@ -1,0 +1,182 @@
+"""Signing up: all of a person or nothing, and a hash only for those who will be somebody."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.contrib.auth.hashers import check_password, identify_hasher
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import connection, connections
+
+from accounts.models import Membership, Person, Profile
+from accounts.selectors import half_made
+from config.passwords import HASHERS, hashers
+from tests.conftest import client_of
+
+ADA = {"username": "ada", "password": "a rather long one", "name": "Ada Lovelace"}
+
+
+def sign_up(**changes):
+    return client_of(None).post("/v1/signup/", ADA | changes, format="json")
+
+
+def log_in():
+    credentials = {name: ADA[name] for name in ("username", "password")}
+    return client_of(None).post("/v1/token/", credentials, format="json")
+
+
+def assert_refused(response, status, *names):
+    assert response.status_code == status
+    assert tuple(response.json()) == names
+
+
+def test_a_person_has_a_profile_and_is_in_the_public_group(db):
+    response = sign_up()
+
+    person = Person.objects.get()
+    assert response.status_code == 201
+    assert response.json() == {"id": person.id, "username": "ada"}
+    assert Profile.objects.get().name == "Ada Lovelace"
+    assert Membership.objects.get().group.name == "public"
+    assert log_in().status_code == 200
+
+
+def test_a_name_to_show_may_be_left_out(db):
+    response = client_of(None).post(
+        "/v1/signup/", {"username": "ada", "password": ADA["password"]}, format="json"
+    )
+
+    assert response.status_code == 201
+    assert Profile.objects.get().name == ""
+
+
+@pytest.mark.parametrize(
+    "username",
+    [None, 1, [], "", " ", "a b", "a/b", "a\0b", "\ud800", "x" * 151, "\ufdfa" * 9],
+    ids=lambda value: ascii(value)[:12],
+)
+def test_a_username_that_is_none_is_refused_by_name(db, username):
+    response = client_of(None).post(
+        "/v1/signup/",
+        json.dumps(ADA | {"username": username}),
+        content_type="application/json",
+    )
+
+    assert_refused(response, 400, "username")
+    assert not Person.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "password",
+    [
+        None,
+        12345678,
+        "",
+        "a1b2c3d",
+        "password1",
+        "5829175839",
+        "ada lovelac",
+        "x7" * 65,
+        "a\0bcdefghi",
+    ],
+    ids=lambda value: ascii(value)[:12],
+)
+def test_a_weak_or_oversized_password_is_refused_by_name(db, password):
+    assert_refused(sign_up(username="ada.lovelace", password=password), 400, "password")
+    assert not Person.objects.exists()
+
+
+def test_a_field_that_is_not_known_is_refused_by_name(db):
+    assert_refused(sign_up(is_active=False), 400, "is_active")
+
+
+def test_spaces_are_part_of_a_password(db):
+    sign_up(password=" with spaces ")
+
+    assert check_password(" with spaces ", Person.objects.get().password)
+
+
+def test_a_taken_username_is_refused_and_its_owner_keeps_her_password(db):
+    sign_up()
+
+    assert_refused(sign_up(password="another good one"), 409, "detail")
+    assert log_in().status_code == 200
+
+
+def test_usernames_that_look_the_same_are_the_same(db):
+    assert sign_up(username="ﬁona").json()["username"] == "fiona"
+    assert_refused(sign_up(username="fiona"), 409, "detail")
+
+
+@pytest.mark.parametrize("atomic", [True, False], ids=["one transaction", "three commits"])
+def test_of_many_who_want_a_name_at_once_one_gets_it(transactional_db, settings, atomic):
+    settings.SIGNUP_ATOMIC = atomic
+
+    def status(_):
+        try:
+            return sign_up().status_code
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(8) as pool:
+        statuses = sorted(pool.map(status, range(8)))
+
+    assert statuses == [201, *[409] * 7]
+    assert not half_made().exists()
+
+
+def test_a_flush_leaves_the_group_that_everyone_joins(transactional_db):
+    call_command("flush", interactive=False)
+
+    assert sign_up().status_code == 201
+
+
+def test_people_from_before_get_what_everyone_has(transactional_db):
+    call_command("migrate", "accounts", "0001", verbosity=0)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "INSERT INTO accounts_person (username, password, is_active) VALUES ('bob', '!', 1)"
+            )
+    finally:
+        call_command("migrate", verbosity=0)
+
+    assert Person.objects.get().profile.name == ""
+    assert not half_made().exists()
+
+
+def test_seeded_people_have_what_everyone_has(db):
+    call_command("seed_people", people=20, friends=0)
+
+    assert Membership.objects.count() == 20
+    assert not half_made().exists()
+
+
+@pytest.mark.parametrize("name", HASHERS)
+def test_a_password_of_any_hasher_still_opens_and_is_hashed_anew(db, settings, name):
+    settings.PASSWORD_HASHERS = hashers(name)
+    sign_up()
+    before = Person.objects.get().password
+
+    settings.PASSWORD_HASHERS = hashers("argon2")
+
+    assert log_in().status_code == 200
+    assert Person.objects.get().password.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
+    assert identify_hasher(before).algorithm.startswith(name.partition("_")[0])
+
+
+def test_a_hash_of_the_fast_kind_is_replaced_by_the_slow_kind(db, settings):
+    settings.PASSWORD_HASHERS = hashers("pbkdf2_fast")
+    sign_up()
+    assert Person.objects.get().password.startswith("pbkdf2_sha256$10000$")
+
+    settings.PASSWORD_HASHERS = hashers("pbkdf2")
+
+    assert log_in().status_code == 200
+    assert Person.objects.get().password.startswith("pbkdf2_sha256$1000000$")
+
+
+def test_a_hasher_that_is_not_known_is_refused_with_those_that_are():
+    with pytest.raises(ImproperlyConfigured, match=r"md5.*argon2, bcrypt, pbkdf2, "):
+        hashers("md5")
