@@ -66,6 +66,25 @@ def check_connections_suffice(
     return warnings
 
 
+@register(Tags.database)
+def check_replicas_have_positions(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Whether a replica has what somebody wrote is asked in MariaDB's words."""
+    if not settings.REPLICAS or "default" not in (databases or ()):
+        return []
+    primary = connections["default"]
+    if primary.vendor == "mysql" and primary.mysql_is_mariadb:  # type: ignore[attr-defined]
+        return []
+    return [
+        Error(
+            "REPLICA_URLS names replicas of a database that isn't MariaDB.",
+            hint="Leave REPLICA_URLS out, or replicate from a MariaDB server.",
+            id="feed.E003",
+        )
+    ]
+
+
 def _max_connections(alias: str) -> int | None:
     """Return what a MySQL server allows; None for others, and while it can't be asked."""
     connection = connections[alias]
