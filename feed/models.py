@@ -30,9 +30,6 @@ class Post(models.Model):
     like_count = models.PositiveIntegerField(default=0, editable=False)
     """Changed in the same transaction as the likes."""
 
-    likes: int
-    """Where a listing has read the post: how many people like it."""
-
     objects: ClassVar[PostQuerySet] = PostQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
