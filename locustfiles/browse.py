@@ -199,10 +199,15 @@ class Prober(Visitor):
     def look_as_others(self, written_at: float) -> None:
         """Look as somebody who wrote nothing, until the post is gone or others' time is up."""
         while time.time() < written_at + LOOK_FOR_S:
-            self.client.client.cookiejar.clear()
+            self.forget_writing()
             if self.note("delete", False, written_at, lambda post: post is None):
                 return
             gevent.sleep(LOOK_AGAIN_S)
+
+    def forget_writing(self) -> None:
+        cookies = self.client.client.cookiejar
+        assert cookies is not None
+        cookies.clear()
 
     def note(
         self, what: str, own: bool, written_at: float, shows_it: Callable[[Any], bool]

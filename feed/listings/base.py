@@ -1,6 +1,8 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar, NamedTuple
 
+from django.db.models import QuerySet
+
 from feed.models import Post, PostQuerySet
 
 
@@ -9,6 +11,10 @@ class Position(NamedTuple):
 
     likes: int
     id: int
+
+    @classmethod
+    def of(cls, counted: Post) -> "Position":
+        return cls(counted.likes, counted.id)  # type: ignore[attr-defined]
 
     @classmethod
     def parse(cls, text: str) -> "Position":
@@ -54,12 +60,11 @@ class Listing(ABC):
 
         ``fresh``: whoever asks has just written, and must find it.
         """
-        posts = self.counted().order_by("-likes", "-id")
+        posts: QuerySet[Post] = self.counted().order_by("-likes", "-id")  # type: ignore[misc]
         if after is not None:
             # Not "fewer likes or …": a range of the index is one condition on its first column.
-            posts = posts.filter(likes__lte=after.likes).exclude(
-                likes=after.likes, id__gte=after.id
-            )
+            posts = posts.filter(likes__lte=after.likes)  # type: ignore[misc]
+            posts = posts.exclude(likes=after.likes, id__gte=after.id)  # type: ignore[misc]
         start = ((number or 1) - 1) * size
         found = list(posts[start : start + size + 1])
         if len(found) <= size:
@@ -68,5 +73,5 @@ class Listing(ABC):
 
     def _next(self, number: int | None, after: Position | None, last: Post) -> tuple[str, str]:
         if after is not None or (number is None and self.keyset):
-            return "after", str(Position(last.likes, last.id))
+            return "after", str(Position.of(last))
         return "page", str((number or 1) + 1)

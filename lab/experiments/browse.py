@@ -80,7 +80,7 @@ class Browse(Experiment):
             ("stress", ((17_240, 0.42), (29_000, 1), (4_880, 1))),
         )
         for what, (p95, success) in zip(
-            ("1 app server", "5 app servers", "5 app servers, 4 read replicas"),
+            ("1 server", "5 servers", "5 servers, 4 replicas"),
             figures,
             strict=True,
         )
@@ -88,13 +88,13 @@ class Browse(Experiment):
     seed = Seed(people=1000, friends=2)
     columns = (
         OFFERED,
-        Column("requests/s", lambda r: r.achieved_rps, spread=True, brief=True),
+        Column("requests/s", lambda r: r.achieved_rps, brief=True),
         SUCCESS,
-        MEAN,
-        P95._replace(brief=True, spread=True),
+        MEAN._replace(brief=False),
+        P95._replace(brief=True),
         P99,
-        Column("replica lag p50 ms", lambda r: r.extra.get("replica_lag_p50_ms")),
-        Column("replica lag max ms", lambda r: r.extra.get("replica_lag_max_ms"), brief=True),
+        Column("lag p50 ms", lambda r: r.extra.get("replica_lag_p50_ms")),
+        Column("lag max ms", lambda r: r.extra.get("replica_lag_max_ms"), brief=True),
         CORES_BUSY,
     )
     headline = P95
@@ -110,8 +110,8 @@ class Browse(Experiment):
         spelled = SPELLING.fullmatch(name)
         if spelled is None or (spelled["replicas"] and spelled["database"] == "sqlite"):
             raise UnknownVariant(
-                f"{name!r}: a variant of browse is named sqlite, mysql_default or mysql_tuned, then "
-                "perhaps -5servers, -4replicas (of MySQL) and -counter, -counter-keyset or "
+                f"{name!r}: a variant of browse is named sqlite, mysql_default or mysql_tuned, "
+                "then perhaps -5servers, -4replicas (of MySQL) and -counter, -counter-keyset or "
                 "-counter-keyset-cached, in this order"
             )
         servers = int(spelled["servers"] or 1)

@@ -13,9 +13,7 @@ CATCH_UP_WITHIN_S = 60
 
 
 class Replica(MySQL):
-    """Repeats what its primary did, from the first statement on."""
-
-    binaries = ("mariadbd",)
+    """Repeats what its primary did, from the first statement on; both have to be MariaDB."""
 
     def __init__(self, primary: MySQL, folder: Path, number: int, *, delay_s: int) -> None:
         # Smaller than the primary: several of them share a machine with it.
