@@ -27,6 +27,7 @@ from locust.env import Environment
 from locustfiles.arrivals import count_from
 from locustfiles.people import own_file
 from locustfiles.posts import random_body
+from locustfiles.ramp import SHAPES, users_at
 from locustfiles.visitor import Visitor, plays
 
 LISTING = "/v1/posts/?sort=-likes"
@@ -39,7 +40,6 @@ VISIT = (
     *(FIRST_PAGE, NEXT_PAGE, A_POST),
     *(FIRST_PAGE, NEXT_PAGE, NEXT_PAGE, A_POST),
 )
-SHAPES = {"smoke": 1, "load": 100, "stress": 500}
 PROBERS = 2
 LOOK_AGAIN_S = 0.05
 LOOK_FOR_S = 0.8
@@ -86,15 +86,6 @@ class Ramp(LoadTestShape):
         peak = options.peak or SHAPES[options.shape]
         users = users_at(self.get_run_time(), peak, options.ramp_s, options.hold_s)
         return None if users is None else (users + PROBERS, max(100, peak))
-
-
-def users_at(second: float, peak: int, ramp_s: float, hold_s: float) -> int | None:
-    """Return how many users there are by then; None at the end."""
-    end = ramp_s + hold_s + ramp_s
-    if second >= end:
-        return None
-    share = min(1.0, (second + 1) / (ramp_s + 1), (end - second) / (ramp_s + 1))
-    return max(1, round(peak * share))
 
 
 class Reader(Visitor):

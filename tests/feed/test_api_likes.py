@@ -136,7 +136,7 @@ GIVEN = st.lists(
 @LISTINGS
 @given(given=GIVEN, size=st.integers(1, 12))
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_every_listing_is_what_counting_says(listing, given, size, db, settings):
     """Whatever was liked, taken back and deleted, and however the pages are walked."""
