@@ -30,12 +30,15 @@ from lab.replication import Sight, everywhere_at, read_sights
 from lab.service import Seed
 from lab.variants import DATABASES, UnknownVariant, Variant
 
-SHAPES = {"smoke": 1, "load": 100, "stress": 500}
-RAMP_S = 3
-HOLD_S = 10
+SHAPES = {"smoke": (1, 5), "load": (100, 8), "stress": (500, 10)}
+"""Users, and for how many seconds; published were 60."""
+RAMP_S = 2
+FINISH_WITHIN_S = 10
+"""Users who are asked to stop get so long: an overloaded service hasn't answered its probes yet."""
 APP_CPUS = 0.4
 """Of each app server: five of them have two cores to themselves, one has not."""
 BLIND_DELAY_S = 2
+UNSEEN = "no look at what was written was answered in time, so the audit has only the counts"
 SPELLING = re.compile(
     r"(?P<database>sqlite|mysql_default|mysql_tuned)"
     r"(-(?P<servers>[1-9])servers?)?"
@@ -133,11 +136,10 @@ class Browse(Experiment):
         return (("seed_likes",),)
 
     def loads(self, asked: Asked) -> list[Load]:
-        return [self._load(name, users, asked) for name, users in SHAPES.items()]
+        return [self._load(shape, *SHAPES[shape], asked) for shape in SHAPES]
 
-    def _load(self, shape: str, users: int, asked: Asked) -> Load:
-        users = asked.users or users
-        hold_s = asked.run_time_s or HOLD_S
+    def _load(self, shape: str, users: int, hold_s: int, asked: Asked) -> Load:
+        users, hold_s = asked.users or users, asked.run_time_s or hold_s
         return Load(
             users,
             hold_s,
@@ -147,7 +149,13 @@ class Browse(Experiment):
             counted=("GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"),
             warm_up_s=RAMP_S,
             cool_down_s=RAMP_S,
-            options={"shape": shape, "peak": users, "ramp-s": RAMP_S, "hold-s": hold_s},
+            options={
+                "shape": shape,
+                "peak": users,
+                "ramp-s": RAMP_S,
+                "hold-s": hold_s,
+                "stop-timeout": FINISH_WITHIN_S,
+            },
             files=("probes",),
         )
 
@@ -157,6 +165,8 @@ class Browse(Experiment):
         sights = read_sights(service.replica_lag) if service.replicas else []
         measured.result.extra = _lag(sights, *measured.requests.window)
         probes = read_probes(measured.folder / "probes.csv")
+        if not probes:
+            measured.result.errors.append(UNSEEN)
         miscounted = sum(int(service.manage("miscounted", env)) for env in service.environments)
         measured.result.audit = audit(probes, sights, miscounted)
 
@@ -204,7 +214,7 @@ def audit(probes: Sequence[Probe], sights: Sequence[Sight], miscounted: int) -> 
         "own_write_missed": missed,
         "stale": stale,
         "miscounted": miscounted,
-        "ok": bool(probes) and not (missed or stale or miscounted),
+        "ok": not (missed or stale or miscounted),
     }
 
 
