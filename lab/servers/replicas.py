@@ -83,4 +83,4 @@ class Replicas(Backend):
             return str(cursor.fetchone()[0])
 
     def version(self) -> str:
-        return f"{self.primary.version()}, and {len(self.servers)} replicas of it"
+        return f"{self.primary.version()}, and {len(self.servers)} read replicas"
