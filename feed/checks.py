@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import OperationalError, connections
 
 from feed.fanout import get_fanout
+from feed.listings import get_listing
 from feed.timelines import get_timeline
 
 
@@ -42,6 +43,13 @@ def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
             id="feed.E002",
         )
     ]
+
+
+@register()
+def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
+    """A bad name is refused now, not by the first request."""
+    get_listing()
+    return []
 
 
 @register(Tags.database)

@@ -96,11 +96,11 @@ def compare_results(options: argparse.Namespace) -> int:
 
 
 def plan_capacity(options: argparse.Namespace) -> int:
-    each, factor = options.requests_each, options.peak_factor
-    if options.daily_users is None:
+    each, factor, users = options.requests_each, options.peak_factor, options.daily_users
+    if users is None:
         users = planning.daily_users(options.rps, each, factor)
         print(f"{options.rps:,.3g} requests/s at the peak: {users:,} users a day")
-    mean = planning.mean_rps(options.daily_users or users, each)
+    mean = planning.mean_rps(users, each)
     peak = planning.peak_rps(mean, factor)
     needed = planning.virtual_users(peak, options.iteration_requests, options.iteration_s)
     print(
@@ -179,14 +179,17 @@ def _parser() -> argparse.ArgumentParser:
 def _add_plan(command: argparse.ArgumentParser) -> None:
     start = command.add_mutually_exclusive_group(required=True)
     start.add_argument("--daily-users", type=_positive, help="what load do they make?")
-    start.add_argument("--rps", type=float, help="how many users a day does a service stand?")
-    command.add_argument("--requests-each", type=float, default=50, help="of a user, a day")
-    command.add_argument("--peak-factor", type=float, default=3, help="peak over usual traffic")
+    start.add_argument("--rps", type=_above_0, help="how many users a day does a service stand?")
+    command.add_argument("--requests-each", type=_above_0, default=50, help="of a user, a day")
+    command.add_argument("--peak-factor", type=_above_0, default=3, help="peak over usual traffic")
     command.add_argument(
         "--iteration-requests", type=_positive, default=11, help="of a virtual user"
     )
     command.add_argument(
-        "--iteration-s", type=float, default=11, help="how long they take, with pauses and margin"
+        "--iteration-s",
+        type=_above_0,
+        default=11,
+        help="how long they take, with pauses and margin",
     )
     command.set_defaults(command=plan_capacity)
 
@@ -208,6 +211,13 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _above_0(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return number
 
 

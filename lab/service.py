@@ -105,7 +105,7 @@ class Service:
         self.start_workers()
         ports = self._app_ports()
         for env, port in self._apps(ports):
-            self._limit(self.processes.start("web", _gunicorn(port), env).pid)
+            self._limit(self.processes.start("web", gunicorn(port), env).pid)
         for port in set(ports):
             self.processes.wait_until("web", partial(_is_ready, port))
         if self.variant.database.balanced:
@@ -213,7 +213,7 @@ def _is_ready(port: int) -> bool:
         return False
 
 
-def _gunicorn(port: int) -> list[str]:
+def gunicorn(port: int) -> list[str]:
     return _python(
         "-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port", f"--bind=127.0.0.1:{port}"
     )

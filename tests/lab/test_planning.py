@@ -45,6 +45,16 @@ def test_the_command_reckons_there_and_back(capsys):
     assert "6,006 users a day" in told
 
 
-def test_a_plan_starts_from_users_or_from_a_rate():
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--rps=0"],
+        ["--rps=nan"],
+        ["--rps=1", "--peak-factor=-1"],
+        ["--rps=1", "--daily-users=1"],
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(options):
     with pytest.raises(SystemExit):
-        main(["plan"])
+        main(["plan", *options])
