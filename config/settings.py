@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import environ
 
 from config.broker import TASK_TIME_LIMIT_S, transport_options
-from config.cache import cache
+from config.cache import cache, listing_cache
 from config.databases import connect
 from config.passwords import hashers
 from config.secret import load_or_create_secret_key
@@ -65,9 +65,17 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 DATABASES = {
     "default": connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"))
 }
+REPLICA_URLS = env.list("REPLICA_URLS", default=[])
+"""Of the default database's read replicas, separated by commas: replica1, replica2 …"""
+REPLICAS = [f"replica{number}" for number in range(1, len(REPLICA_URLS) + 1)]
+DATABASES |= {
+    alias: connect(env.db_url_config(url))
+    for alias, url in zip(REPLICAS, REPLICA_URLS, strict=True)
+}
+DATABASE_ROUTERS = ["config.replicas.Router"] if REPLICAS else []
 REDIS_URL = env.str("REDIS_URL", default="")
-"""Of the Redis stores and of the cache; without it there is no cache."""
-CACHES = {"default": cache(REDIS_URL)}
+"""Of the Redis stores and of the cache; without it nothing but listings is cached."""
+CACHES = {"default": cache(REDIS_URL), "listing": listing_cache(REDIS_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
 PASSWORD_HASHERS = hashers(env.str("PASSWORD_HASHER", default="argon2"))
@@ -112,6 +120,20 @@ FEED_TIMELINES = {
     "script": {"BACKEND": "feed.timelines.script.Script", "OPTIONS": {"url": REDIS_URL}},
     "ring": {"BACKEND": "feed.timelines.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
 }
+# How everybody's posts are found in the order of their likes.
+FEED_LISTING = env.str("FEED_LISTING", default="keyset")
+KEEP = {"keep_s": env.float("FEED_LISTING_KEEP_S", default=1.0)}
+FEED_LISTINGS = {
+    "aggregate": {"BACKEND": "feed.listings.aggregate.Aggregate"},
+    "counter": {"BACKEND": "feed.listings.counter.Counter"},
+    "keyset": {"BACKEND": "feed.listings.counter.Keyset"},
+    "cached": {"BACKEND": "feed.listings.cached.Cached", "OPTIONS": KEEP},
+}
+OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
+"""For how long a person is shown what she wrote, whatever replicas and listings are behind; 0
+takes that away."""
+if REPLICAS or FEED_LISTING == "cached":
+    MIDDLEWARE += ["config.own_writes.seen"]
 
 ACTIVITY_TIME_ZONE = ZoneInfo(env.str("ACTIVITY_TIME_ZONE", default="UTC"))
 """Whose midnights cut the visits of the log into days and months."""

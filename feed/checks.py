@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import OperationalError, connections
 
 from feed.fanout import get_fanout
+from feed.listings import get_listing
 from feed.timelines import get_timeline
 
 
@@ -44,6 +45,13 @@ def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
     ]
 
 
+@register()
+def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
+    """A bad name is refused now, not by the first request."""
+    get_listing()
+    return []
+
+
 @register(Tags.database)
 def check_connections_suffice(
     databases: Sequence[str] | None = None, **kwargs: Any
@@ -64,6 +72,25 @@ def check_connections_suffice(
                 )
             )
     return warnings
+
+
+@register(Tags.database)
+def check_replicas_have_positions(
+    databases: Sequence[str] | None = None, **kwargs: Any
+) -> list[CheckMessage]:
+    """Whether a replica has what somebody wrote is asked in MariaDB's words."""
+    if not settings.REPLICAS or "default" not in (databases or ()):
+        return []
+    primary = connections["default"]
+    if primary.vendor == "mysql" and primary.mysql_is_mariadb:  # type: ignore[attr-defined]
+        return []
+    return [
+        Error(
+            "REPLICA_URLS names replicas of a database that isn't MariaDB.",
+            hint="Leave REPLICA_URLS out, or replicate from a MariaDB server.",
+            id="feed.E003",
+        )
+    ]
 
 
 def _max_connections(alias: str) -> int | None:

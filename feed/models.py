@@ -27,12 +27,26 @@ class Post(models.Model):
     delivered_at = models.DateTimeField(null=True, editable=False)
     """The receipt: when all deliveries were confirmed, by the database's clock like created_at."""
     deleted_at = models.DateTimeField(null=True, editable=False)
+    like_count = models.PositiveIntegerField(default=0, editable=False)
+    """Changed in the same transaction as the likes."""
 
     objects: ClassVar[PostQuerySet] = PostQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
-        # Serves the claim too: both engines append the id, so the pending posts come in order.
-        indexes = [models.Index(fields=["delivered_at"], name="post_backlog")]
+        indexes = [
+            # Serves the claim too: both engines append the id, so the pending posts come in order.
+            models.Index(fields=["delivered_at"], name="post_backlog"),
+            # The listing by likes, in its order.
+            models.Index(fields=["deleted_at", "like_count", "id"], name="post_by_likes"),
+        ]
+
+
+class Like(models.Model):
+    """A person likes a post, once."""
+
+    pk = models.CompositePrimaryKey("post_id", "person_id")
+    post = models.ForeignKey(Post, models.CASCADE, db_index=False, related_name="liked_by")
+    person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="+")
 
 
 class IdempotencyKey(models.Model):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db.models import DurationField, ExpressionWrapper, F, Min
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Min
 from django.db.models.functions import Now
 
 from feed.hydration import hydrate
@@ -52,6 +52,12 @@ def backlog() -> Backlog:
     if oldest_age is None or not posts:
         return Backlog(0, None)
     return Backlog(posts, oldest_age.total_seconds())
+
+
+def miscounted_posts() -> int:
+    """Return how many posts say another number of likes than they have."""
+    counted = Post.objects.annotate(likes=Count("liked_by__person_id"))
+    return counted.exclude(likes=F("like_count")).count()
 
 
 def _page(posts: list[Post], limit: int) -> Page:

@@ -8,6 +8,8 @@ from accounts.ids import MAX_ID
 from config.serializers import StrictSerializer, TextField
 from feed.models import MAX_BODY_CHARACTERS
 
+MAX_PAGE = 1_000_000
+
 
 class NewPostSerializer(StrictSerializer):
     body = TextField(max_length=MAX_BODY_CHARACTERS)
@@ -32,6 +34,33 @@ class PostSerializer(serializers.Serializer[Any]):
     author = serializers.IntegerField(source="author_id", help_text="The id of the person.")
     body = serializers.CharField()
     created_at = serializers.DateTimeField()
+
+
+class LikedPostSerializer(PostSerializer):
+    likes = serializers.IntegerField(help_text="How many people like it.")
+
+
+class ListingQuerySerializer(serializers.Serializer[Any]):
+    sort = serializers.ChoiceField(["-likes"], default="-likes")
+    size = serializers.IntegerField(min_value=1, max_value=100, default=10)
+    page = serializers.IntegerField(
+        min_value=1, max_value=MAX_PAGE, default=None, help_text="Counted from 1."
+    )
+    after = serializers.RegexField(
+        r"\A[0-9]{1,9}-[0-9]{1,18}\Z",
+        default=None,
+        help_text="The likes and the id of the last post before the page, like 12-345.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        if attrs["page"] and attrs["after"]:
+            raise serializers.ValidationError({"after": ["Say either a page or this."]})
+        return attrs
+
+
+class ListingSerializer(serializers.Serializer[Any]):
+    posts = LikedPostSerializer(many=True)
+    next = serializers.URLField(allow_null=True, help_text="Where the listing goes on.")
 
 
 class PageSerializer(serializers.Serializer[Any]):

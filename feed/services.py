@@ -6,12 +6,13 @@ from typing import NamedTuple
 
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
+from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts.models import Person
 from feed.fanout import get_fanout
 from feed.hydration import forget
-from feed.models import IdempotencyKey, Post
+from feed.models import IdempotencyKey, Like, Post
 
 
 class Published(NamedTuple):
@@ -20,8 +21,8 @@ class Published(NamedTuple):
     """An earlier request with the same idempotency key had made the post."""
 
 
-class UnknownAuthor(Exception):
-    """The author has no account (any more)."""
+class UnknownPerson(Exception):
+    """Whoever writes has no account (any more)."""
 
 
 class KeyReused(Exception):
@@ -32,7 +33,7 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
     """Write a post and hand it to the strategy, in one transaction.
 
     When this returns, the post and everything that its delivery needs are committed. With an
-    idempotency key the same author and body get the first post again. Raises UnknownAuthor,
+    idempotency key the same author and body get the first post again. Raises UnknownPerson,
     KeyReused, or Post.DoesNotExist if the first post has been deleted.
     """
     one_statement = idempotency_key is None and not get_fanout().writes
@@ -45,7 +46,7 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
             get_fanout().publish(post)
     except IntegrityError:
         if not Person.objects.filter(id=author_id).exists():
-            raise UnknownAuthor from None
+            raise UnknownPerson from None
         if idempotency_key is None:
             raise
         return Published(_promised_post(author_id, body, idempotency_key), replayed=True)
@@ -64,6 +65,37 @@ def delete_post(*, person_id: int, post_id: int) -> None:
     forget(post_id)
     if not Post.objects.live().filter(id=post_id).update(body="", deleted_at=Now()):
         raise Post.DoesNotExist  # another request was quicker
+
+
+def like_post(*, person_id: int, post_id: int) -> None:
+    """Like a post; again changes nothing. Raises Post.DoesNotExist or UnknownPerson."""
+    try:
+        with transaction.atomic():
+            _lock(post_id)
+            like = Like(post_id=post_id, person_id=person_id)
+            if not Like.objects.filter(pk=like.pk).exists():
+                like.save(force_insert=True)
+                _count_likes(post_id, 1)
+    except IntegrityError:
+        raise UnknownPerson from None
+
+
+def unlike_post(*, person_id: int, post_id: int) -> None:
+    """Take a like back; again changes nothing. Raises Post.DoesNotExist."""
+    with transaction.atomic():
+        _lock(post_id)
+        taken_back, _ = Like.objects.filter(post_id=post_id, person_id=person_id).delete()
+        _count_likes(post_id, -taken_back)
+
+
+def _lock(post_id: int) -> None:
+    """Wait for whoever changes the likes of the post; all take this lock first."""
+    Post.objects.live().select_for_update().only("id").get(id=post_id)
+
+
+def _count_likes(post_id: int, more: int) -> None:
+    if more:
+        Post.objects.filter(id=post_id).update(like_count=F("like_count") + more)
 
 
 def _promise(post: Post, key: str) -> None:

@@ -8,6 +8,7 @@ register_converter(PositiveIdConverter, "id")
 urlpatterns = [
     path("posts/", views.PostsView.as_view(), name="posts"),
     path("posts/<id:post_id>/", views.PostView.as_view(), name="post"),
+    path("posts/<id:post_id>/like/", views.LikeView.as_view(), name="like"),
     path("feed/", views.FeedView.as_view(), name="feed"),
     path("people/<id:author_id>/posts/", views.PersonPostsView.as_view(), name="person-posts"),
 ]

@@ -7,15 +7,20 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.exceptions import APIException, AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.utils.urls import replace_query_param
+from rest_framework.utils.urls import remove_query_param, replace_query_param
 from rest_framework.views import APIView
 
 from accounts.authentication import person_id
 from accounts.models import Person
+from config.own_writes import has_written
 from feed import selectors, services
-from feed.models import Post
+from feed.listings import get_listing
+from feed.listings.base import Position
 from feed.serializers import (
     IdempotencyKeySerializer,
+    LikedPostSerializer,
+    ListingQuerySerializer,
+    ListingSerializer,
     NewPostSerializer,
     PageQuerySerializer,
     PageSerializer,
@@ -28,6 +33,9 @@ IDEMPOTENCY_KEY = IdempotencyKeySerializer()
 PAGE_QUERY = PageQuerySerializer()
 POST = PostSerializer()
 PAGE = PageSerializer()
+LIKED_POST = LikedPostSerializer()
+LISTING_QUERY = ListingQuerySerializer()
+LISTING = ListingSerializer()
 
 IDEMPOTENCY_KEY_HEADER = OpenApiParameter(
     "Idempotency-Key",
@@ -43,7 +51,29 @@ class KeyReused(APIException):
     default_code = "idempotency_key_reused"
 
 
+class UnknownPerson(AuthenticationFailed):
+    default_detail = "The token's person doesn't exist."
+
+
 class PostsView(APIView):
+    @extend_schema(
+        operation_id="v1_posts_list",
+        parameters=[ListingQuerySerializer],
+        responses=ListingSerializer,
+    )
+    def get(self, request: Request) -> Response:
+        """List everybody's posts by likes; of those with equally many the newest first."""
+        query = LISTING_QUERY.run_validation(request.query_params.dict())
+        after = query["after"] and Position.parse(query["after"])
+        page = get_listing().page(
+            number=query["page"], after=after, size=query["size"], fresh=has_written(request)
+        )
+        following = None
+        if page.next:
+            url = remove_query_param(request.build_absolute_uri(), "after")
+            following = replace_query_param(url, *page.next)
+        return Response(LISTING.to_representation({"posts": page.posts, "next": following}))
+
     @extend_schema(
         request=NewPostSerializer,
         responses={
@@ -61,8 +91,8 @@ class PostsView(APIView):
                 body=new["body"],
                 idempotency_key=_idempotency_key(request),
             )
-        except services.UnknownAuthor:
-            raise AuthenticationFailed("The token's person doesn't exist.") from None
+        except services.UnknownPerson:
+            raise UnknownPerson from None
         except services.KeyReused:
             raise KeyReused from None
         headers = {"Idempotent-Replayed": "true"} if published.replayed else None
@@ -70,15 +100,32 @@ class PostsView(APIView):
 
 
 class PostView(APIView):
-    @extend_schema(responses=PostSerializer)
+    @extend_schema(responses=LikedPostSerializer)
     def get(self, request: Request, post_id: int) -> Response:
         """Read a post."""
-        return Response(POST.to_representation(Post.objects.live().get(id=post_id)))
+        return Response(LIKED_POST.to_representation(get_listing().post(post_id)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, post_id: int) -> Response:
         """Delete one's own post."""
         services.delete_post(person_id=person_id(request), post_id=post_id)
+        return Response(status=204)
+
+
+class LikeView(APIView):
+    @extend_schema(request=None, responses={204: None})
+    def put(self, request: Request, post_id: int) -> Response:
+        """Like a post."""
+        try:
+            services.like_post(person_id=person_id(request), post_id=post_id)
+        except services.UnknownPerson:
+            raise UnknownPerson from None
+        return Response(status=204)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, post_id: int) -> Response:
+        """Take one's like back."""
+        services.unlike_post(person_id=person_id(request), post_id=post_id)
         return Response(status=204)
 
 

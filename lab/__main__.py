@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from lab import planning
 from lab.compare import compare
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
@@ -94,6 +95,21 @@ def compare_results(options: argparse.Namespace) -> int:
     return 0
 
 
+def plan_capacity(options: argparse.Namespace) -> int:
+    each, factor, users = options.requests_each, options.peak_factor, options.daily_users
+    if users is None:
+        users = planning.daily_users(options.rps, each, factor)
+        print(f"{options.rps:,.3g} requests/s at the peak: {users:,} users a day")
+    mean = planning.mean_rps(users, each)
+    peak = planning.peak_rps(mean, factor)
+    needed = planning.virtual_users(peak, options.iteration_requests, options.iteration_s)
+    print(
+        f"{mean:,.3g} requests/s on average, {peak:,.3g} at the peak: {needed:,} virtual users "
+        f"who make {options.iteration_requests} requests in {options.iteration_s:g} s"
+    )
+    return 0
+
+
 def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
     """Return the experiment's people, as far as the command line doesn't say others."""
     said = {name: getattr(options, name) for name in Seed._fields}
@@ -156,7 +172,26 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("second", type=Path, metavar="DIR2")
     command.add_argument("--anyway", action="store_true", help="though the machines differ")
     command.set_defaults(command=compare_results)
+    _add_plan(commands.add_parser("plan", help="reckon the load of so many users, and back"))
     return parser
+
+
+def _add_plan(command: argparse.ArgumentParser) -> None:
+    start = command.add_mutually_exclusive_group(required=True)
+    start.add_argument("--daily-users", type=_positive, help="what load do they make?")
+    start.add_argument("--rps", type=_above_0, help="how many users a day does a service stand?")
+    command.add_argument("--requests-each", type=_above_0, default=50, help="of a user, a day")
+    command.add_argument("--peak-factor", type=_above_0, default=3, help="peak over usual traffic")
+    command.add_argument(
+        "--iteration-requests", type=_positive, default=11, help="of a virtual user"
+    )
+    command.add_argument(
+        "--iteration-s",
+        type=_above_0,
+        default=11,
+        help="how long they take, with pauses and margin",
+    )
+    command.set_defaults(command=plan_capacity)
 
 
 def _add_service(command: Any) -> None:
@@ -176,6 +211,13 @@ def _positive(text: str) -> int:
     number = int(text)
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _above_0(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
     return number
 
 

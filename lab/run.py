@@ -19,7 +19,7 @@ from lab.service import Service
 from lab.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
-ROLES = ("web", "workers", "database", "redis", "broker", "locust")
+ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "locust")
 SATURATED = 0.9
 """Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the
 generator is the limit: requests that are answered wait for it to notice."""
@@ -64,6 +64,7 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
+        result.environment["limitations"] = service.limitations
         with Sampler(processes) as sampler:
             _generate(load, service, processes, out)
         requests = read_requests(out / "requests.csv", load)

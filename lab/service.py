@@ -7,17 +7,26 @@ import sqlite3
 import sys
 import urllib.request
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from functools import partial
+from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import URLError
 
+from lab import quota
 from lab.processes import Processes, free_port
 from lab.servers import servers_for
+from lab.servers.nginx import Nginx
+from lab.servers.replicas import Replicas
 from lab.variants import Variant
 
 CORES = os.cpu_count() or 1
 SECRET_KEY = "a key for private servers on this machine, for one run only"  # noqa: S105
+NO_QUOTA = (
+    "This machine's control groups can't be written, so no app server was held to {cpus:g} cores: "
+    "one alone has the whole machine, and more of them add nothing."
+)
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected")
 
 
@@ -64,7 +73,11 @@ class Service:
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.tokens = folder / "tokens.csv"
+        self.replica_lag = folder / "replication.csv"
+        """Written while the service runs, where it has replicas (``lab.replication``)."""
         self.servers = servers_for(variant, servers, processes, folder)
+        self.limitations: list[str] = []
+        """What the variant should have and this machine can't give."""
 
     def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
         """Start the servers, make the databases and seed them alike.
@@ -79,6 +92,8 @@ class Service:
             self.manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
             for command, *options in seeding:
                 self.manage(command, env, *options)
+        if self.replicas:
+            self.replicas.catch_up()
 
     def versions(self) -> dict[str, str]:
         """Return what the started servers say they are."""
@@ -88,9 +103,14 @@ class Service:
     def start(self) -> None:
         """Start app servers and drainers, and wait until they are ready."""
         self.start_workers()
-        for env in self.environments:
-            self.processes.start("web", self._gunicorn(), env)
-        self.processes.wait_until("web", self._is_ready)
+        ports = self._app_ports()
+        for env, port in self._apps(ports):
+            self._limit(self.processes.start("web", gunicorn(port), env).pid)
+        for port in set(ports):
+            self.processes.wait_until("web", partial(_is_ready, port))
+        if self.variant.database.balanced:
+            Nginx(self.processes, self.folder / "nginx", port=self.port, app_ports=ports).start()
+        self._watch_lag()
 
     def start_workers(self) -> None:
         for env in self.environments:
@@ -151,12 +171,31 @@ class Service:
         ]
         return [file | shared for file in files]
 
-    def _gunicorn(self) -> list[str]:
+    @property
+    def replicas(self) -> Replicas | None:
+        return next((server for server in self.servers if isinstance(server, Replicas)), None)
+
+    def _app_ports(self) -> list[int]:
+        database = self.variant.database
+        if database.balanced:
+            return [free_port() for _ in range(database.app_servers)]
         # Several app servers share the port: the kernel spreads the connections over them.
-        return _python(
-            "-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port",
-            f"--bind=127.0.0.1:{self.port}",
-        )  # fmt: skip
+        return [self.port] * database.app_servers
+
+    def _apps(self, ports: Sequence[int]) -> Iterable[tuple[dict[str, str], int]]:
+        """Return the environment and the port of each app server."""
+        return zip(cycle(self.environments), ports, strict=False)
+
+    def _limit(self, pid: int) -> None:
+        cpus = self.variant.database.app_cpus
+        if cpus and not quota.limit(self.processes, pid, cpus) and not self.limitations:
+            self.limitations.append(NO_QUOTA.format(cpus=cpus))
+
+    def _watch_lag(self) -> None:
+        if self.replicas:
+            ports = [self.replicas.primary.port, *(s.port for s in self.replicas.servers)]
+            arguments = ("-m", "lab.replication", str(self.replica_lag), *map(str, ports))
+            self.processes.start("replication", _python(*arguments), {})
 
     def manage(
         self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)
@@ -165,12 +204,20 @@ class Service:
         argv = _python("manage.py", command, *arguments)
         return self.processes.call(command, argv, env, ok=ok)
 
-    def _is_ready(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/readyz", timeout=2) as answer:  # noqa: S310
-                return bool(answer.status == 200)
-        except (URLError, OSError):
-            return False
+
+def _is_ready(port: int) -> bool:
+    try:
+        url = f"http://127.0.0.1:{port}/readyz"
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False
+
+
+def gunicorn(port: int) -> list[str]:
+    return _python(
+        "-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port", f"--bind=127.0.0.1:{port}"
+    )
 
 
 def _python(*arguments: str) -> list[str]:

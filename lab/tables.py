@@ -121,7 +121,12 @@ def limitations(results: Sequence[Result], compared: Sequence[Line]) -> list[str
     )
     generator = f"Locust itself was the limit of {', '.join(saturated)}." if saturated else None
     own = experiment_of(compared).limitations
-    return [*LIMITATIONS, *own, drift, *([generator] if generator else []), *sorted(durability)]
+    found = {item for r in results for item in r.environment.get("limitations", ())}
+    return [
+        *(*LIMITATIONS, *own, drift),
+        *([generator] if generator else []),
+        *(*sorted(found), *sorted(durability)),
+    ]
 
 
 def spread(line: Line, column: Column) -> str:

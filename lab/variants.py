@@ -27,6 +27,14 @@ class Database:
     """The file in compose/mysql that a MySQL server runs with; None for SQLite."""
     durability: str | None = None
     """What its settings give away."""
+    balanced: bool = False
+    """The app servers are behind nginx, each with a port of its own; else they share one."""
+    app_cpus: float | None = None
+    """Cores that each app server may use; None: all."""
+    replicas: int = 0
+    """Read replicas of a MySQL server."""
+    replica_delay_s: int = 0
+    """How long the replicas wait before they do what the primary did."""
 
     def app_workers(self, cores: int) -> int:
         """Return how many processes each app server has."""

@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from lab.processes import Processes
+from lab.processes import Processes, RunFailed
 from lab.servers.base import Backend
 from lab.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
 from lab.servers.launchers import LAUNCHERS
 from lab.servers.mysql import MySQL
 from lab.servers.rabbitmq import RabbitMQ
 from lab.servers.redis import Redis
+from lab.servers.replicas import REPLICATED, Replicas
 from lab.variants import Variant
 
 EXTERNAL = "external"
@@ -19,6 +20,9 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
     """Return what a variant needs beside SQLite, not started yet."""
     profile = variant.database.profile
     rabbitmq = variant.broker == "rabbitmq"
+    replicas = variant.database.replicas
+    if replicas and choice not in ("auto", "local"):
+        raise RunFailed(f"--servers {choice} has no read replicas, which are installed binaries")
     if choice == EXTERNAL:
         redis_names = [
             *(["REDIS_URL"] if variant.uses_redis else []),
@@ -30,6 +34,12 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
             *([ExternalRabbitMQ(processes)] if rabbitmq else []),
         ]
     launch = LAUNCHERS[choice]
+    if profile and replicas:
+        primary = MySQL(
+            processes, folder / "mysql", LAUNCHERS["local"], profile=profile, options=REPLICATED
+        )
+        delay_s = variant.database.replica_delay_s
+        return [primary, Replicas(primary, replicas, delay_s=delay_s)]
     return [
         *([MySQL(processes, folder / "mysql", launch, profile=profile)] if profile else []),
         *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else []),

@@ -22,10 +22,17 @@ class MySQL(Server):
     image_port = 3306
 
     def __init__(
-        self, processes: Processes, folder: Path, launch: Launcher, *, profile: str
+        self,
+        processes: Processes,
+        folder: Path,
+        launch: Launcher,
+        *,
+        profile: str,
+        options: Sequence[str] = (),
     ) -> None:
         super().__init__(processes, folder, launch)
         self.profile = PROFILES / profile
+        self.options = options
         self.data = folder / "data"
 
     @property
@@ -49,6 +56,7 @@ class MySQL(Server):
             *(binary, f"--defaults-file={self.profile}", *self._where()),
             *(f"--port={self.port}", "--bind-address=127.0.0.1"),
             *(f"--socket={self.folder}/mysql.sock", f"--pid-file={self.folder}/mysql.pid"),
+            *self.options,
         ]
 
     def container_options(self) -> Sequence[str]:
@@ -59,21 +67,21 @@ class MySQL(Server):
 
     def is_ready(self) -> bool:
         try:
-            self._connect().close()
+            self.connect().close()
         except MySQLdb.OperationalError:
             return False
         return True
 
     def after_start(self) -> None:
-        with self._connect() as connection:
+        with self.connect() as connection:
             connection.cursor().execute("CREATE DATABASE IF NOT EXISTS feed")
 
     def version(self) -> str:
-        with self._connect() as connection:
+        with self.connect() as connection:
             return str(connection.get_server_info())
 
     def _where(self) -> list[str]:
         return [f"--datadir={self.data}", f"--user={getpass.getuser()}"]
 
-    def _connect(self) -> Any:
+    def connect(self) -> Any:
         return MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2)

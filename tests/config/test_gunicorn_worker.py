@@ -8,7 +8,7 @@ from http.client import HTTPConnection
 import pytest
 
 from lab.processes import Processes
-from lab.service import Service
+from lab.service import Service, gunicorn
 from lab.variants import Variant
 
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -19,7 +19,7 @@ def port(tmp_path_factory):
     folder = tmp_path_factory.mktemp("service")
     with Processes(folder / "logs") as processes:
         service = Service(Variant.named("sqlite-inline-setbased"), processes, folder)
-        service.processes.start("web", service._gunicorn(), one_worker(service))
+        service.processes.start("web", gunicorn(service.port), one_worker(service))
         processes.wait_until("web", lambda: answers(service.port))
         yield service.port
 

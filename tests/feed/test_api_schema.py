@@ -70,6 +70,7 @@ def test_the_schema_is_public_and_describes_every_route(anyone):
         "/v1/people/{author_id}/posts/",
         "/v1/posts/",
         "/v1/posts/{post_id}/",
+        "/v1/posts/{post_id}/like/",
         "/v1/signup/",
         "/v1/token/",
         "/v1/token/refresh/",

@@ -1,4 +1,5 @@
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
@@ -23,3 +24,20 @@ def test_parts_of_a_post_need_a_store_that_takes_them(store, refused, settings):
             call_command("check")
     else:
         call_command("check")
+
+
+def test_an_unknown_listing_is_refused_with_the_known_ones(settings):
+    settings.FEED_LISTING = "random"
+
+    with pytest.raises(ImproperlyConfigured, match="aggregate, cached, counter, keyset"):
+        call_command("check")
+
+
+def test_replicas_of_a_database_without_positions_are_refused(settings, db):
+    settings.REPLICAS = ["replica1"]
+
+    if connection.vendor == "mysql":
+        call_command("check", databases=["default"])
+    else:
+        with pytest.raises(SystemCheckError, match=r"feed\.E003"):
+            call_command("check", databases=["default"])

@@ -101,7 +101,7 @@ def test_external_servers_serve_a_run_and_are_left_as_they_were(tmp_path, extern
     assert done.returncode == 0, done.stderr
     assert result["audit"]["ok"]
     assert all("(external)" in version for version in result["environment"]["servers"].values())
-    with mysql._connect() as connection:
+    with mysql.connect() as connection:
         cursor = connection.cursor()
         assert cursor.execute("SHOW DATABASES LIKE 'feed_lab%'") == 0
     for name in ("REDIS_URL", "BROKER_URL"):

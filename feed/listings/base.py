@@ -1,0 +1,77 @@
+from abc import ABC, abstractmethod
+from typing import ClassVar, NamedTuple
+
+from django.db.models import QuerySet
+
+from feed.models import Post, PostQuerySet
+
+
+class Position(NamedTuple):
+    """A post's place in the listing."""
+
+    likes: int
+    id: int
+
+    @classmethod
+    def of(cls, counted: Post) -> "Position":
+        return cls(counted.likes, counted.id)  # type: ignore[attr-defined]
+
+    @classmethod
+    def parse(cls, text: str) -> "Position":
+        return cls(*map(int, text.split("-")))
+
+    def __str__(self) -> str:
+        return f"{self.likes}-{self.id}"
+
+
+class ListingPage(NamedTuple):
+    posts: list[Post]
+    """Most likes first, of equally many the newest first."""
+    next: tuple[str, str] | None
+    """The query parameter that goes on from here, and its value; None at the end."""
+
+
+class Listing(ABC):
+    """Everybody's posts, those with the most likes first.
+
+    Any listing answers a page by its number or by the position it comes after; numbers count the
+    posts before the page, so they get slower page by page, and skip or repeat posts when the order
+    changes in between.
+    """
+
+    keyset: ClassVar[bool] = False
+    """Whoever doesn't name a page is sent on to the next one by position, not by number."""
+
+    def __init__(self, alias: str) -> None:
+        self.alias = alias
+
+    @abstractmethod
+    def counted(self) -> PostQuerySet:
+        """Return the live posts, each with its ``likes``."""
+
+    def post(self, post_id: int) -> Post:
+        """Return one of the posts. Raises Post.DoesNotExist."""
+        return self.counted().get(id=post_id)
+
+    def page(
+        self, *, number: int | None, after: Position | None, size: int, fresh: bool = False
+    ) -> ListingPage:
+        """Return a page, the first one if neither a number nor a position is given.
+
+        ``fresh``: whoever asks has just written, and must find it.
+        """
+        posts: QuerySet[Post] = self.counted().order_by("-likes", "-id")  # type: ignore[misc]
+        if after is not None:
+            # Not "fewer likes or …": a range of the index is one condition on its first column.
+            posts = posts.filter(likes__lte=after.likes)  # type: ignore[misc]
+            posts = posts.exclude(likes=after.likes, id__gte=after.id)  # type: ignore[misc]
+        start = ((number or 1) - 1) * size
+        found = list(posts[start : start + size + 1])
+        if len(found) <= size:
+            return ListingPage(found, None)
+        return ListingPage(found[:size], self._next(number, after, found[size - 1]))
+
+    def _next(self, number: int | None, after: Position | None, last: Post) -> tuple[str, str]:
+        if after is not None or (number is None and self.keyset):
+            return "after", str(Position.of(last))
+        return "page", str((number or 1) + 1)

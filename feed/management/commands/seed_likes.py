@@ -1,0 +1,26 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from rich.progress import Progress
+
+from feed.seeding import seed_likes
+
+
+class Command(BaseCommand):
+    help = "Write posts and random likes for the load; after seed_people, before any post."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--posts", type=int, default=10_000)
+        parser.add_argument("--likes", type=int, default=48_000)
+        parser.add_argument("--seed", type=int, default=7, help="of the random likes")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        wanted = {name: options[name] for name in ("posts", "likes", "seed")}
+        try:
+            with Progress() as progress:
+                bar = progress.add_task("posts and likes", total=1.0)
+                for done in seed_likes(**wanted):
+                    progress.update(bar, completed=done)
+        except ValueError as error:
+            raise CommandError(str(error)) from error

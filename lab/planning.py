@@ -1,0 +1,25 @@
+"""How much load so many users make: the published calculator, there and back."""
+
+import math
+
+DAY_S = 86_400
+
+
+def mean_rps(daily_users: float, requests_each: float) -> float:
+    """Return the requests a second of a day, were they spread evenly."""
+    return daily_users * requests_each / DAY_S
+
+
+def peak_rps(mean: float, peak_factor: float) -> float:
+    """``peak_factor``: peak traffic over usual traffic."""
+    return mean * peak_factor
+
+
+def virtual_users(rps: float, requests: int, iteration_s: float) -> int:
+    """Return how many users it takes who make so many requests an iteration, one after another."""
+    return math.ceil(round(rps * iteration_s / requests, 6))
+
+
+def daily_users(rps: float, requests_each: float, peak_factor: float) -> int:
+    """Return how many users a day a service stands that takes so many requests a second."""
+    return math.floor(round(rps / peak_factor * DAY_S / requests_each, 6))

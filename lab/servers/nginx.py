@@ -1,0 +1,64 @@
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from socket import create_connection
+
+from lab.processes import Processes
+from lab.servers.base import Server
+from lab.servers.launchers import LAUNCHERS
+
+SETTINGS = Path("compose/nginx.conf")
+SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+"""What nginx would keep in folders that only root may write."""
+
+
+class Nginx(Server):
+    """nginx with the settings of compose, before app servers on this machine."""
+
+    role = "proxy"
+    binaries = ("nginx",)
+    package = "nginx"
+    image = "nginx:1.28"
+    image_port = 8000
+
+    def __init__(
+        self, processes: Processes, folder: Path, *, port: int, app_ports: Sequence[int]
+    ) -> None:
+        super().__init__(processes, folder, LAUNCHERS["local"])
+        self.port = port
+        self.app_ports = app_ports
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {}
+
+    def prepare(self, binary: str) -> None:
+        (self.folder / "nginx.conf").write_text(self._settings())
+
+    def command(self, binary: str) -> list[str]:
+        where = ("-p", f"{self.folder}/", "-c", "nginx.conf", "-e", "stderr")
+        # Else root's nginx serves as somebody who may not write into our folder.
+        user = "user root;" if os.geteuid() == 0 else ""
+        return [binary, *where, "-g", f"daemon off; pid nginx.pid; {user}"]
+
+    def is_ready(self) -> bool:
+        try:
+            create_connection(("127.0.0.1", self.port)).close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    def version(self) -> str:
+        return "nginx"
+
+    def _settings(self) -> str:
+        text = SETTINGS.read_text()
+        servers = " ".join(f"server 127.0.0.1:{port};" for port in self.app_ports)
+        scratch = " ".join(f"{name}_temp_path {name};" for name in SCRATCH)
+        for ours, here in (
+            ("server app:8000;", servers),
+            ("listen 8000;", f"listen 127.0.0.1:{self.port};"),
+            ("http {", f"http {{ {scratch}"),
+        ):
+            text = text.replace(ours, here)
+        return text

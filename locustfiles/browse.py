@@ -1,0 +1,216 @@
+"""People look through the most liked posts, and at one now and then.
+
+    locust -f locustfiles/browse.py --headless --fail-p99-ms 50 --shape smoke
+    locust -f locustfiles/browse.py --headless --fail-p99-ms 50 --shape stress
+
+needs people and likes (manage.py seed_people --tokens var/tokens.csv, manage.py seed_likes).
+A visit is 11 requests: pages 1, 2, 3, a post, pages 1, 2, a post, pages 1, 2, 3, a post. Two more
+users write, and note whether they and others are shown what they wrote (--probes).
+"""
+
+import csv
+import os
+import random
+import time
+from collections.abc import Callable
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import gevent
+from locust import LoadTestShape, events, task
+from locust.argument_parser import LocustArgumentParser
+from locust.env import Environment
+
+from locustfiles.arrivals import count_from
+from locustfiles.people import own_file
+from locustfiles.posts import random_body
+from locustfiles.ramp import SHAPES, users_at
+from locustfiles.visitor import Visitor, plays
+
+LISTING = "/v1/posts/?sort=-likes"
+POST = "/v1/posts/[id]/"
+LIKE = "/v1/posts/[id]/like/"
+PROBE = "/v1/posts/[id]/ (probe)"
+FIRST_PAGE, NEXT_PAGE, A_POST = "first page", "next page", "a post"
+VISIT = (
+    *(FIRST_PAGE, NEXT_PAGE, NEXT_PAGE, A_POST),
+    *(FIRST_PAGE, NEXT_PAGE, A_POST),
+    *(FIRST_PAGE, NEXT_PAGE, NEXT_PAGE, A_POST),
+)
+PROBERS = 2
+LOOK_AGAIN_S = 0.05
+LOOK_FOR_S = 0.8
+
+
+class Probe(NamedTuple):
+    """A look at something that was written, by whoever wrote it or by another; times in Unix time.
+
+    It was written before ``written_at``, and asked for at ``read_at``.
+    """
+
+    what: str
+    own: int
+    written_at: float
+    read_at: float
+    seen: int
+
+
+@events.init_command_line_parser.add_listener
+def add_arguments(parser: LocustArgumentParser) -> None:
+    shape = "how many users: " + ", ".join(f"{name} {count}" for name, count in SHAPES.items())
+    peak = "so many users instead of the shape's"
+    probes = "write down here what those who write, and others, were shown"
+    parser.add_argument("--shape", choices=list(SHAPES), default="load", help=shape)
+    parser.add_argument("--peak", type=int, help=peak)
+    parser.add_argument("--ramp-s", type=float, default=30, help="seconds up, and down again")
+    parser.add_argument("--hold-s", type=float, default=60, help="seconds of all users")
+    parser.add_argument("--probes", default=os.devnull, help=probes, include_in_web_ui=False)
+
+
+@events.init.add_listener
+def prepare(environment: Environment, **kwargs: Any) -> None:
+    options: Any = environment.parsed_options
+    if plays(environment):
+        Prober.probes = Probes(own_file(environment, options.probes))
+
+
+class Ramp(LoadTestShape):
+    """Up to all users, hold, and down again."""
+
+    def tick(self) -> tuple[int, float] | None:
+        assert self.runner is not None
+        options: Any = self.runner.environment.parsed_options
+        peak = options.peak or SHAPES[options.shape]
+        users = users_at(self.get_run_time(), peak, options.ramp_s, options.hold_s)
+        return None if users is None else (users + PROBERS, max(100, peak))
+
+
+class Reader(Visitor):
+    """Somebody who reads, from anywhere in a visit on."""
+
+    def on_start(self) -> None:
+        start = random.randrange(len(VISIT))  # noqa: S311
+        self.visit = cycle(VISIT[start:] + VISIT[:start])
+        self.following: str | None = None
+        self.shown: list[int] = []
+        super().on_start()
+
+    @task
+    def look(self) -> None:
+        step = next(self.visit)
+        if step == A_POST and self.shown:
+            self.arrive("GET", POST, self.read_post)
+        else:
+            url = self.following if step == NEXT_PAGE and self.following else LISTING
+            self.arrive("GET", LISTING, partial(self.read_page, url))
+
+    def read_page(self, url: str, due: float) -> None:
+        page = self.answer_to(self.person, "GET", url, 200, due, name=LISTING)
+        if page is not None:
+            self.shown = [post["id"] for post in page["posts"]]
+            self.following = page["next"] and path_of(page["next"])
+
+    def read_post(self, due: float) -> None:
+        url = f"/v1/posts/{random.choice(self.shown)}/"  # noqa: S311
+        self.answer_to(self.person, "GET", url, 200, due, name=POST)
+
+
+def path_of(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.path}?{parts.query}"
+
+
+class Probes:
+    """A file with a row for every look at what was written."""
+
+    def __init__(self, path: str) -> None:
+        self._file = Path(path).open("w", newline="")  # noqa: SIM115  open as long as Locust runs
+        self._rows = csv.writer(self._file)
+        self._rows.writerow(Probe._fields)
+
+    def write(self, probe: Probe) -> None:
+        self._rows.writerow(probe)
+        self._file.flush()
+
+
+class Prober(Visitor):
+    """Somebody who writes a post, likes it and deletes it, and looks each time."""
+
+    fixed_count = PROBERS
+    probes: Probes
+    post_id: int | None = None
+    liked = False
+
+    @task
+    def probe(self) -> None:
+        if self.post_id is None:
+            self.arrive("POST", "/v1/posts/", self.write_post)
+        elif not self.liked:
+            self.arrive("PUT", LIKE, self.like_post)
+        else:
+            self.arrive("DELETE", POST, self.delete_post)
+
+    def write_post(self, due: float) -> None:
+        body = {"body": random_body()}
+        post = self.answer_to(self.person, "POST", "/v1/posts/", 201, due, json=body)
+        if post is not None:
+            self.post_id, self.liked = post["id"], False
+            self.look("post", lambda post: post is not None)
+
+    def like_post(self, due: float) -> None:
+        url = f"/v1/posts/{self.post_id}/like/"
+        if self.change("PUT", url, due, name=LIKE):
+            self.liked = True
+            self.look("like", lambda post: post is not None and post["likes"] == 1)
+
+    def delete_post(self, due: float) -> None:
+        if self.change("DELETE", f"/v1/posts/{self.post_id}/", due, name=POST):
+            written_at = self.look("delete", lambda post: post is None)
+            self.look_as_others(written_at)
+            self.post_id = None
+
+    def change(self, method: str, url: str, due: float, name: str) -> bool:
+        """Ask for what answers nothing; return whether it was done."""
+        with self.rest(method, url, headers=self.person.headers, name=name) as response:
+            count_from(due, response)
+            if response.status_code != 204:
+                response.failure(f"status {response.status_code}")
+                return False
+            return True
+
+    def look(self, what: str, shows_it: Callable[[Any], bool]) -> float:
+        """Look at one's own write at once; return when it was known to be written."""
+        written_at = time.time()
+        self.note(what, True, written_at, shows_it)
+        return written_at
+
+    def look_as_others(self, written_at: float) -> None:
+        """Look as somebody who wrote nothing, until the post is gone or others' time is up."""
+        while time.time() < written_at + LOOK_FOR_S:
+            self.forget_writing()
+            if self.note("delete", False, written_at, lambda post: post is None):
+                return
+            gevent.sleep(LOOK_AGAIN_S)
+
+    def forget_writing(self) -> None:
+        cookies = self.client.client.cookiejar
+        assert cookies is not None
+        cookies.clear()
+
+    def note(
+        self, what: str, own: bool, written_at: float, shows_it: Callable[[Any], bool]
+    ) -> bool:
+        """Write down whether the post is shown as it was written; not if nothing was answered."""
+        read_at = time.time()
+        url = f"/v1/posts/{self.post_id}/"
+        with self.rest("GET", url, headers=self.person.headers, name=PROBE) as response:
+            if response.status_code not in (200, 404):
+                response.failure(f"status {response.status_code}")
+                return False
+            response.success()
+            seen = shows_it(response.js if response.status_code == 200 else None)
+        self.probes.write(Probe(what, int(own), written_at, read_at, int(seen)))
+        return seen

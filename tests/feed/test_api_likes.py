@@ -1,0 +1,245 @@
+"""Likes over HTTP, and every listing by them."""
+
+import threading
+from collections import Counter
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.cache import caches
+from django.core.management import CommandError, call_command
+from django.db import connection
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from accounts.models import Person
+from config import settings as configured
+from feed.models import Like, Post
+from feed.selectors import miscounted_posts
+from feed.services import delete_post, like_post, unlike_post
+from tests.conftest import client_of, make_people
+
+LISTINGS = pytest.mark.parametrize("listing", configured.FEED_LISTINGS)
+
+
+@pytest.fixture
+def posts(author):
+    """Three posts of person 1; persons 1 to 4 are there."""
+    return [
+        author.post("/v1/posts/", {"body": f"post {n}"}, format="json").json() for n in range(3)
+    ]
+
+
+def likes_of(client, post):
+    return client.get(f"/v1/posts/{post['id']}/").json()["likes"]
+
+
+@LISTINGS
+def test_a_like_counts_once_however_often_it_is_given_or_taken_back(listing, posts, settings):
+    settings.FEED_LISTING = listing
+    fan, url = client_of(2), f"/v1/posts/{posts[0]['id']}/like/"
+
+    for method, likes in (("put", 1), ("put", 1), ("delete", 0), ("delete", 0), ("put", 1)):
+        assert getattr(fan, method)(url).status_code == 204
+        assert likes_of(fan, posts[0]) == likes
+
+    assert miscounted_posts() == 0
+
+
+@pytest.mark.parametrize("method", ["put", "delete"])
+def test_what_cannot_be_liked_is_not_found(method, author, posts):
+    author.delete(f"/v1/posts/{posts[0]['id']}/")
+
+    for post_id in (posts[0]["id"], 99_999, 2**63 - 1, 2**63):
+        assert getattr(author, method)(f"/v1/posts/{post_id}/like/").status_code == 404
+
+
+def test_somebody_without_an_account_can_like_nothing(posts, transactional_db):
+    nobody = client_of(99)
+
+    assert nobody.put(f"/v1/posts/{posts[0]['id']}/like/").status_code == 401
+    assert likes_of(nobody, posts[0]) == 0
+
+
+def test_likes_need_a_token(posts):
+    assert client_of(None).put(f"/v1/posts/{posts[0]['id']}/like/").status_code == 401
+
+
+def test_likes_given_at_once_are_all_counted(transactional_db):
+    make_people(8)
+    post = Post.objects.create(author_id=1, body="x")
+
+    def like(person_id):
+        like_post(person_id=person_id, post_id=post.id)
+        connection.close()
+
+    threads = [threading.Thread(target=like, args=[person_id]) for person_id in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    post.refresh_from_db()
+    assert post.like_count == Like.objects.count() == 8
+
+
+def test_a_wrong_count_is_found(posts, capsys):
+    Post.objects.filter(id=posts[0]["id"]).update(like_count=3)
+
+    call_command("miscounted")
+
+    assert capsys.readouterr().out == "1\n"
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        *((f"page={value}", "page") for value in ("0", "-1", "x", "1.5", "", "%00", "9" * 30)),
+        *((f"size={value}", "size") for value in ("0", "101", "x", "")),
+        *((f"after={value}", "after") for value in ("", "1", "1-", "-1-1", "%D9%A1-1")),
+        ("sort=likes", "sort"),
+        ("sort=", "sort"),
+        ("page=1&after=1-1", "after"),
+    ],
+)
+def test_a_query_that_makes_no_sense_is_refused(author, query, field):
+    response = author.get(f"/v1/posts/?{query}")
+
+    assert (response.status_code, list(response.json())) == (400, [field])
+
+
+@LISTINGS
+def test_an_empty_listing_and_a_page_beyond_the_end_are_empty(listing, posts, settings):
+    settings.FEED_LISTING = listing
+    reader = client_of(1)
+
+    for query in ("page=2", "page=1000000", "after=0-1", "size=100&page=1000000"):
+        assert reader.get(f"/v1/posts/?{query}").json() == {"posts": [], "next": None}
+
+
+def walk(client, query):
+    """Follow a listing to its end; return its (id, likes), and the queries it was asked with."""
+    found, asked, url = [], [], f"/v1/posts/?{query}"
+    while url:
+        page = client.get(url).json()
+        found += [(post["id"], post["likes"]) for post in page["posts"]]
+        asked.append(urlsplit(url).query)
+        url = page["next"]
+    return found, asked
+
+
+GIVEN = st.lists(
+    st.tuples(st.sampled_from(["like", "unlike", "delete"]), st.integers(0, 9), st.integers(1, 5)),
+    max_size=40,
+)
+
+
+@LISTINGS
+@given(given=GIVEN, size=st.integers(1, 12))
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+def test_every_listing_is_what_counting_says(listing, given, size, db, settings):
+    """Whatever was liked, taken back and deleted, and however the pages are walked."""
+    settings.FEED_LISTING = listing
+    Post.objects.all().delete()
+    caches["listing"].clear()
+    if not Person.objects.exists():
+        make_people(5)
+    ids = [Post.objects.create(author_id=1, body="x").id for _ in range(10)]
+    likes, deleted = Counter(), set()
+    for what, nth, person_id in given:
+        apply(what, ids[nth], person_id, likes, deleted)
+
+    count = Counter(post_id for post_id, _ in likes)
+    expected = sorted(
+        ((post_id, count[post_id]) for post_id in ids if post_id not in deleted),
+        key=lambda pair: (-pair[1], -pair[0]),
+    )
+    reader = client_of(1)
+    assert walk(reader, f"size={size}")[0] == expected
+    assert walk(reader, f"size={size}&page=1")[0] == expected
+    assert miscounted_posts() == 0
+
+
+def apply(what, post_id, person_id, likes, deleted):
+    """Do it, and note what is so now."""
+    if post_id in deleted:
+        return
+    if what == "like":
+        like_post(person_id=person_id, post_id=post_id)
+        likes[post_id, person_id] = 1
+    elif what == "unlike":
+        unlike_post(person_id=person_id, post_id=post_id)
+        likes.pop((post_id, person_id), None)
+    else:
+        delete_post(person_id=1, post_id=post_id)
+        deleted.add(post_id)
+
+
+@pytest.mark.parametrize(
+    ("listing", "queries"),
+    [
+        ("counter", ["size=1", "page=2&size=1", "page=3&size=1"]),
+        ("keyset", ["size=1", "after=0-{}&size=1", "after=0-{}&size=1"]),
+    ],
+)
+def test_the_listing_says_how_its_reader_goes_on(listing, queries, posts, settings):
+    settings.FEED_LISTING = listing
+
+    _, asked = walk(client_of(1), "size=1")
+
+    newest_first = [post["id"] for post in posts[::-1]]
+    wanted = [
+        query.format(newest) for query, newest in zip(queries, [0, *newest_first[:2]], strict=True)
+    ]
+    assert ["&".join(sorted(query.split("&"))) for query in asked] == wanted
+
+
+def test_a_cached_page_is_short_lived_and_not_for_those_who_wrote(posts, settings):
+    settings.FEED_LISTING = "cached"
+    settings.FEED_LISTINGS = settings.FEED_LISTINGS | {
+        "cached": {"BACKEND": "feed.listings.cached.Cached", "OPTIONS": {"keep_s": 0.3}}
+    }
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "config.own_writes.seen"]
+    caches["listing"].clear()
+    reader, writer = client_of(2), client_of(1)
+    before = reader.get("/v1/posts/").json()
+
+    writer.delete(f"/v1/posts/{posts[0]['id']}/")
+
+    assert reader.get("/v1/posts/").json() == before
+    assert len(writer.get("/v1/posts/").json()["posts"]) == 2
+    threading.Event().wait(0.35)
+    assert len(reader.get("/v1/posts/").json()["posts"]) == 2
+
+
+def test_a_page_of_the_counter_reads_no_more_than_it_shows(settings, db):
+    """The index has the order: neither a sort nor a look at every post."""
+    settings.FEED_LISTING = "keyset"
+    make_people(2)
+    call_command("seed_likes", "--posts=300", "--likes=400")
+    explain = Post.objects.live().order_by("-like_count", "-id")[:10].explain()
+
+    assert "post_by_likes" in explain
+    assert "filesort" not in explain
+    assert "TEMP B-TREE" not in explain
+
+
+def test_the_seed_is_what_was_asked_for(friends):
+    call_command("seed_likes", "--posts=1000", "--likes=2000")
+
+    assert (Post.objects.count(), Like.objects.count()) == (1000, 2000)
+    assert not Post.objects.pending().exists()
+    assert miscounted_posts() == 0
+    assert 2 < Post.objects.order_by("-like_count").first().like_count <= 4
+
+
+@pytest.mark.parametrize("likes", ["5", "-1"])
+def test_a_seed_that_cannot_be_is_refused(likes, friends):
+    with pytest.raises(CommandError, match="can't give"):
+        call_command("seed_likes", "--posts=1", f"--likes={likes}")
+
+
+def test_nobody_is_liked_where_posts_are_already(posts):
+    with pytest.raises(CommandError, match="posts already"):
+        call_command("seed_likes")

@@ -1,0 +1,60 @@
+"""The published capacity calculator, with its published example."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.__main__ import main
+from lab.planning import daily_users, mean_rps, peak_rps, virtual_users
+
+COUNTS = st.integers(1, 10**7)
+
+
+def test_the_published_example():
+    mean = mean_rps(6_000, 50)
+    peak = peak_rps(mean, 8.889)
+
+    assert mean == pytest.approx(3.47, abs=0.005)
+    assert peak == pytest.approx(30.9, abs=0.05)
+    assert virtual_users(peak, requests=12, iteration_s=12) == 31
+
+
+@given(COUNTS, st.integers(1, 1_000), st.floats(1, 100))
+def test_what_a_service_stands_is_reckoned_back(users, requests_each, factor):
+    rps = peak_rps(mean_rps(users, requests_each), factor)
+
+    assert daily_users(rps, requests_each, factor) == pytest.approx(users, abs=1)
+
+
+@given(st.floats(0.1, 10_000), st.integers(1, 100), st.floats(0.1, 1_000))
+def test_so_many_virtual_users_make_the_load_and_one_fewer_does_not(rps, requests, iteration_s):
+    users = virtual_users(rps, requests, iteration_s)
+
+    assert users * requests / iteration_s >= rps * (1 - 1e-6)
+    assert (users - 1) * requests / iteration_s <= rps * (1 + 1e-6)
+
+
+def test_the_command_reckons_there_and_back(capsys):
+    there = ["plan", "--daily-users=6000", "--requests-each=50", "--peak-factor=8.889"]
+
+    assert main([*there, "--iteration-requests=12", "--iteration-s=12"]) == 0
+    assert main(["plan", "--rps=30.9", "--requests-each=50", "--peak-factor=8.889"]) == 0
+
+    told = capsys.readouterr().out
+    assert "3.47 requests/s on average, 30.9 at the peak: 31 virtual users" in told
+    assert "6,006 users a day" in told
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        [],
+        ["--rps=0"],
+        ["--rps=nan"],
+        ["--rps=1", "--peak-factor=-1"],
+        ["--rps=1", "--daily-users=1"],
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(options):
+    with pytest.raises(SystemExit):
+        main(["plan", *options])
