@@ -7,7 +7,7 @@ import environ
 
 from config.broker import TASK_TIME_LIMIT_S, transport_options
 from config.cache import cache
-from config.databases import connect
+from config.databases import connect, lanes, pooled
 from config.secret import load_or_create_secret_key
 
 env = environ.Env()
@@ -29,6 +29,7 @@ INSTALLED_APPS = [
     "accounts",
     "feed",
     "workers",
+    "exports",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -57,14 +58,30 @@ USE_I18N = False
 APPEND_SLASH = False  # a redirected POST comes back as a GET
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 
+DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
+"""Connections that all threads of a process share; 0: each thread keeps one of its own."""
+DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DATABASES = {
-    "default": connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"))
+    "default": pooled(
+        connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}")),
+        size=DB_POOL_SIZE,
+        timeout_s=DB_POOL_TIMEOUT_S,
+    )
 }
+DB_LANES = lanes(env.dict("DB_LANES", default={}), DATABASES, timeout_s=DB_POOL_TIMEOUT_S)
+"""Where a lane's reads go (config/lanes.py): "expensive=10" gives it a pool of 10 connections,
+"expensive=replica1" a database of that name."""
+if DB_LANES:
+    MIDDLEWARE += ["config.lanes.LaneMiddleware"]
+    DATABASE_ROUTERS = ["config.lanes.LaneRouter"]
 REDIS_URL = env.str("REDIS_URL", default="")
 """Of the Redis stores and of the cache; without it there is no cache."""
 CACHES = {"default": cache(REDIS_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
+PASSWORD_HASHERS = env.list(
+    "PASSWORD_HASHERS", default=["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
+)
 
 # When the deliveries of a post are made …
 FEED_FANOUT = env.str("FEED_FANOUT", default="inline")
@@ -91,6 +108,10 @@ FEED_TIMELINES = {
     "script": {"BACKEND": "feed.timelines.script.Script", "OPTIONS": {"url": REDIS_URL}},
     "ring": {"BACKEND": "feed.timelines.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
 }
+
+EXPORT_DIR = env.path("EXPORT_DIR", default=VAR_DIR / "exports")
+"""Where exports that were ordered wait for their owners; all processes must see the same folder."""
+EXPORT_KEEP_S = env.float("EXPORT_KEEP_S", default=24 * 3600.0)
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
 CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL)

@@ -11,6 +11,7 @@ urlpatterns = [
     path("statusz", StatusView.as_view()),
     path("v1/", include("accounts.urls")),
     path("v1/", include("feed.urls")),
+    path("v1/me/", include("exports.urls")),
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("v1/docs/", DOCS, name="docs"),
 ]

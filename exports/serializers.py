@@ -1,0 +1,37 @@
+"""What the endpoints of exports take and give."""
+
+from typing import Any
+
+from rest_framework import serializers
+
+from exports.formats import FORMATS
+from feed.serializers import StrictSerializer
+
+
+class ExportQuerySerializer(serializers.Serializer[Any]):
+    format = serializers.ChoiceField(choices=list(FORMATS), default="csv")
+
+
+class NewExportSerializer(StrictSerializer):
+    format = serializers.ChoiceField(choices=list(FORMATS), default="csv")
+
+
+class ExportJobSerializer(serializers.Serializer[Any]):
+    id = serializers.IntegerField()
+    format = serializers.CharField()
+    state = serializers.ChoiceField(choices=["waiting", "ready", "failed"])
+    created_at = serializers.DateTimeField()
+    file = serializers.URLField(allow_null=True, help_text="Where the file is, once it is ready.")
+
+
+class MonthSerializer(serializers.Serializer[Any]):
+    author = serializers.IntegerField(source="author_id", help_text="The id of the person.")
+    month = serializers.SerializerMethodField(help_text="Like 2026-01.")
+    posts = serializers.IntegerField()
+
+    def get_month(self, row: dict[str, Any]) -> str:
+        return f"{row['month']:%Y-%m}"
+
+
+class ReportSerializer(serializers.Serializer[Any]):
+    months = MonthSerializer(many=True)
