@@ -37,5 +37,6 @@ class LaneMiddleware:
 
 class LaneRouter:
     def db_for_read(self, model: type, **hints: Any) -> str | None:
-        alias: str | None = settings.DB_LANES.get(_lane.get())
+        lane = _lane.get()
+        alias: str | None = settings.DB_LANES.get(lane) if lane else None
         return alias

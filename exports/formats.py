@@ -20,7 +20,7 @@ from exports.selectors import Row
 Chunks = Iterable[list[Row]]
 Cells = tuple[int, int, str, str]
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 SHEET_ROWS = 1_048_576
 """As many as a sheet may have; what goes beyond them goes on in the next one."""
 PIECE = 64 * 1024
@@ -62,9 +62,7 @@ class Format(NamedTuple):
 
 FORMATS = {
     "csv": Format("text/csv", write_csv),
-    "xlsx": Format(
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", write_xlsx
-    ),
+    "xlsx": Format("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", write_xlsx),
 }
 
 

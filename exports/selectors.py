@@ -35,7 +35,7 @@ def exported_rows(person_id: int) -> Iterator[list[Row]]:
         ids = _newest_ids(person_id, before=ids[-1])
 
 
-def delivered_by_month(person_id: int) -> QuerySet[Post, dict[str, Any]]:
+def delivered_by_month(person_id: int) -> QuerySet[Any, Any]:
     """Count the posts that each friend and each month brought into a person's feed."""
     return (
         posts_due(person_id)

@@ -1,7 +1,6 @@
 """Exports as jobs: ordered by a request, made by a worker, fetched when they are ready."""
 
 import logging
-import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -21,12 +20,12 @@ LEASE = timedelta(minutes=5)
 """A worker that hasn't finished by then is taken for dead."""
 
 
-def order_export(*, person_id: int, format: str) -> ExportJob:
+def order_export(*, person_id: int, file_format: str) -> ExportJob:
     """Return a new job, or the one that is waiting already. Raises Person.DoesNotExist."""
     with transaction.atomic():
         person = Person.objects.select_for_update().get(id=person_id)
-        waiting = ExportJob.objects.unfinished().filter(person=person, format=format).first()
-        job = waiting or ExportJob.objects.create(person=person, format=format)
+        waiting = ExportJob.objects.unfinished().filter(person=person, format=file_format).first()
+        job = waiting or ExportJob.objects.create(person=person, format=file_format)
     job.refresh_from_db()
     return job
 
@@ -86,7 +85,7 @@ def _write_file(job: ExportJob) -> None:
     with draft.open("wb") as file:
         for piece in FORMATS[job.format].write(exported_rows(job.person_id)):
             file.write(piece)
-    os.replace(draft, _path(job))
+    draft.replace(_path(job))
 
 
 def _path(job: ExportJob) -> Path:

@@ -65,7 +65,7 @@ class ExportJobsView(APIView):
         """Order an export, to be fetched later; who has ordered one already gets that one."""
         name = NEW_EXPORT.run_validation(request.data)["format"]
         try:
-            job = services.order_export(person_id=person_id(request), format=name)
+            job = services.order_export(person_id=person_id(request), file_format=name)
         except Person.DoesNotExist:
             raise AuthenticationFailed("The token's person doesn't exist.") from None
         url = reverse("export-job", args=(job.id,), request=request)

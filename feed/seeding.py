@@ -40,9 +40,9 @@ def _insert_posts(people: list[int], posts: int, step: timedelta, seed: int) -> 
     words = random.choice(WORDS, (posts, WORDS_A_POST)).tolist()
     sql = f"INSERT INTO {Post._meta.db_table} (author_id, body, created_at) VALUES (%s, %s, %s)"  # noqa: S608
     adapt = connection.ops.adapt_datetimefield_value
-    rows = (
+    rows = [
         (author, " ".join(body), adapt(FIRST + number * step))
         for number, (author, body) in enumerate(zip(authors, words, strict=True))
-    )
+    ]
     with connection.cursor() as cursor:
         cursor.executemany(sql, rows)

@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -65,7 +66,9 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
             service.start()
         result.environment["servers"] = service.versions()
         with Sampler(processes) as sampler:
-            _generate(load, service, processes, out)
+            _generate(
+                replace(load, options={**load.options, **variant.options}), service, processes, out
+            )
         requests = read_requests(out / "requests.csv", load)
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests)
