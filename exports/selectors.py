@@ -12,7 +12,7 @@ from exports.models import ExportJob
 from feed.models import Post
 from feed.timelines import get_timeline
 
-CHUNK = 1_000
+CHUNK = 500
 """Posts that are in memory at a time."""
 
 
@@ -35,13 +35,16 @@ def exported_rows(person_id: int) -> Iterator[list[Row]]:
         ids = _newest_ids(person_id, before=ids[-1])
 
 
-def delivered_by_month(person_id: int) -> QuerySet[Any, Any]:
-    """Count the posts that each friend and each month brought into a person's feed."""
+def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
+    """Count the posts of a person's feed by author and month, and how often each was delivered.
+
+    Every delivery to a friend is a row that is counted: this is meant to be expensive.
+    """
     return (
         posts_due(person_id)
         .annotate(month=TruncMonth("created_at"))
         .values("author_id", "month")
-        .annotate(posts=Count("id"))
+        .annotate(posts=Count("id", distinct=True), deliveries=Count("author__friendships__friend"))
         .order_by("author_id", "month")
     )
 

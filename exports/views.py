@@ -54,8 +54,8 @@ class ReportView(APIView):
 
     @extend_schema(responses=ReportSerializer)
     def get(self, request: Request) -> Response:
-        """Count the posts that each friend and each month brought into one's feed."""
-        months = selectors.delivered_by_month(person_id(request))
+        """Count the posts of one's feed, and their deliveries to friends, by author and month."""
+        months = selectors.reach_by_month(person_id(request))
         return Response(REPORT.to_representation({"months": list(months)}))
 
 

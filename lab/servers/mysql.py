@@ -49,6 +49,8 @@ class MySQL(Server):
             *(binary, f"--defaults-file={self.profile}", *self._where()),
             *(f"--port={self.port}", "--bind-address=127.0.0.1"),
             *(f"--socket={self.folder}/mysql.sock", f"--pid-file={self.folder}/mysql.pid"),
+            # A server that starts removes what it takes for its own leavings in the folder.
+            f"--tmpdir={self.folder}",
         ]
 
     def container_options(self) -> Sequence[str]:

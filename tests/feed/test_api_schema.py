@@ -64,6 +64,11 @@ def test_the_schema_is_public_and_describes_every_route(anyone):
     assert response.status_code == 200
     assert set(yaml.safe_load(response.content)["paths"]) == {
         "/v1/feed/",
+        "/v1/me/export/",
+        "/v1/me/exports/",
+        "/v1/me/exports/{job_id}/",
+        "/v1/me/exports/{job_id}/file/",
+        "/v1/me/report/",
         "/v1/people/{author_id}/posts/",
         "/v1/posts/",
         "/v1/posts/{post_id}/",
