@@ -16,14 +16,14 @@ PRAGMA cache_size=-65536;
 """
 
 
-def connect(database: dict[str, Any]) -> dict[str, Any]:
+def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     """Complete a parsed DATABASE_URL with what its engine needs; its own options win."""
     database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
     given = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
         return database | {"ENGINE": "config.sqlite", "OPTIONS": _sqlite_options() | given}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
-    options = _mysql_options() | given
+    options = _mysql_options(read_timeout_s) | given
     return database | {"ENGINE": "config.mysql", "OPTIONS": options, "TEST": test}
 
 
@@ -67,9 +67,9 @@ def _sqlite_options() -> dict[str, Any]:
     return {"init_command": SQLITE_INIT, "transaction_mode": "IMMEDIATE", "timeout": 20}
 
 
-def _mysql_options() -> dict[str, Any]:
+def _mysql_options(read_timeout_s: int) -> dict[str, Any]:
     # Without time-outs a stalled server would hold every thread for ever.
-    timeouts = {"connect_timeout": 2, "read_timeout": 10, "write_timeout": 10}
+    timeouts = {"connect_timeout": 2, "read_timeout": read_timeout_s, "write_timeout": 10}
     return {
         "charset": "utf8mb4",
         "isolation_level": "read committed",

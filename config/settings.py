@@ -50,6 +50,8 @@ WSGI_APPLICATION = "config.wsgi.application"
 WEB_WORKERS = env.int("WEB_WORKERS", default=3)
 WEB_THREADS = env.int("WEB_THREADS", default=0)
 """Of each worker; 0 answers in the worker's event loop. Each keeps a database connection."""
+WEB_SWITCH_MS = env.float("WEB_SWITCH_MS", default=5.0)
+"""For how long a thread may keep the interpreter from others; Python's own default."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
@@ -63,7 +65,10 @@ DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
 DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DATABASES = {
     "default": pooled(
-        connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}")),
+        connect(
+            env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"),
+            read_timeout_s=env.int("DB_READ_TIMEOUT_S", default=10),
+        ),
         size=DB_POOL_SIZE,
         timeout_s=DB_POOL_TIMEOUT_S,
     )
