@@ -84,9 +84,6 @@ REDIS_URL = env.str("REDIS_URL", default="")
 CACHES = {"default": cache(REDIS_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
-PASSWORD_HASHERS = env.list(
-    "PASSWORD_HASHERS", default=["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
-)
 
 # When the deliveries of a post are made …
 FEED_FANOUT = env.str("FEED_FANOUT", default="inline")

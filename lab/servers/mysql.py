@@ -49,8 +49,6 @@ class MySQL(Server):
             *(binary, f"--defaults-file={self.profile}", *self._where()),
             *(f"--port={self.port}", "--bind-address=127.0.0.1"),
             *(f"--socket={self.folder}/mysql.sock", f"--pid-file={self.folder}/mysql.pid"),
-            # A server that starts removes what it takes for its own leavings in the folder.
-            f"--tmpdir={self.folder}",
         ]
 
     def container_options(self) -> Sequence[str]:
@@ -75,7 +73,9 @@ class MySQL(Server):
             return str(connection.get_server_info())
 
     def _where(self) -> list[str]:
-        return [f"--datadir={self.data}", f"--user={getpass.getuser()}"]
+        # A server that starts removes the temporary tables of others from a folder that they share.
+        places = (f"--datadir={self.data}", f"--tmpdir={self.folder}")
+        return [*places, f"--user={getpass.getuser()}"]
 
     def _connect(self) -> Any:
         return MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2)
