@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import Count, Q, QuerySet
-from django.db.models.functions import TruncMonth
+from django.db.models import CharField, Count, Q, QuerySet
+from django.db.models.functions import Cast, Substr
 
 from accounts.models import Friendship
 from exports.models import ExportJob
@@ -42,7 +42,7 @@ def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
     """
     return (
         posts_due(person_id)
-        .annotate(month=TruncMonth("created_at"))
+        .annotate(month=Substr(Cast("created_at", CharField(max_length=26)), 1, 7))
         .values("author_id", "month")
         .annotate(posts=Count("id", distinct=True), deliveries=Count("author__friendships__friend"))
         .order_by("author_id", "month")

@@ -26,12 +26,9 @@ class ExportJobSerializer(serializers.Serializer[Any]):
 
 class MonthSerializer(serializers.Serializer[Any]):
     author = serializers.IntegerField(source="author_id", help_text="The id of the person.")
-    month = serializers.SerializerMethodField(help_text="Like 2026-01.")
+    month = serializers.CharField(help_text="Of UTC, like 2026-01.")
     posts = serializers.IntegerField()
     deliveries = serializers.IntegerField(help_text="Into the timelines of the author's friends.")
-
-    def get_month(self, row: dict[str, Any]) -> str:
-        return f"{row['month']:%Y-%m}"
 
 
 class ReportSerializer(serializers.Serializer[Any]):

@@ -16,8 +16,8 @@ WORDS = "the a of to and cat sea tea rain = + - @ walked wrote saw made one two 
 WORDS_A_POST = 20
 
 
-def seed_posts(*, posts: int, days: int, seed: int) -> Iterator[float]:
-    """Write posts of random persons, evenly over so many days from 2025 on, and deliver them.
+def seed_posts(*, each: int, days: int, seed: int) -> Iterator[float]:
+    """Write ``each`` posts a person on average, evenly over days from 2025 on, and deliver them.
 
     The same arguments give the same posts. Yields the share done (0 … 1). Raises ValueError,
     having changed nothing, if there are posts already or nobody to write them.
@@ -27,6 +27,7 @@ def seed_posts(*, posts: int, days: int, seed: int) -> Iterator[float]:
     people = list(Person.objects.order_by("id").values_list("id", flat=True))
     if not people:
         raise ValueError("there are no people; manage.py seed_people writes some")
+    posts = each * len(people)
     with transaction.atomic():
         _insert_posts(people, posts, timedelta(days=days) / max(1, posts), seed)
     for done in range(0, posts, BATCH):

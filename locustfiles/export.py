@@ -138,7 +138,7 @@ class Asker(Visitor):
         headers = self.person.headers
         with self.client.get(url, name=name, headers=headers, catch_response=True) as response:
             count_from(due, response)
-            if response.status_code != 200 or response.error:
+            if response.status_code != 200:
                 response.failure(f"status {response.status_code}")
                 return False
         self.exports.write(self.person, response.content)
