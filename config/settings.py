@@ -111,7 +111,7 @@ FEED_TIMELINES = {
     "ring": {"BACKEND": "feed.timelines.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
 }
 
-EXPORT_DIR = env.path("EXPORT_DIR", default=VAR_DIR / "exports")
+EXPORT_DIR = Path(env.str("EXPORT_DIR", default=str(VAR_DIR / "exports")))
 """Where exports that were ordered wait for their owners; all processes must see the same folder."""
 EXPORT_KEEP_S = env.float("EXPORT_KEEP_S", default=24 * 3600.0)
 

@@ -89,7 +89,8 @@ def _write_file(job: ExportJob) -> None:
 
 
 def _path(job: ExportJob) -> Path:
-    return Path(settings.EXPORT_DIR) / f"{job.id}.{job.format}"
+    folder: Path = settings.EXPORT_DIR
+    return folder / f"{job.id}.{job.format}"
 
 
 def _draft(job: ExportJob) -> Path:

@@ -66,9 +66,7 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
             service.start()
         result.environment["servers"] = service.versions()
         with Sampler(processes) as sampler:
-            _generate(
-                replace(load, options={**load.options, **variant.options}), service, processes, out
-            )
+            _generate(load, service, processes, out)
         requests = read_requests(out / "requests.csv", load)
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests)
@@ -76,7 +74,8 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
 
 
 def _generate(load: Load, service: Service, processes: Processes, out: Path) -> None:
-    command = load.locust(service.url, service.tokens, out)
+    asked = replace(load, options={**load.options, **service.variant.options})
+    command = asked.locust(service.url, service.tokens, out)
     with stage(f"load: {load.users} users", load.seconds) as advance:
         locust = processes.start("locust", command, {})
         while _still_running(locust):

@@ -41,6 +41,7 @@ SETTINGS = {
     "sqlite-direct": {},
     "mysql_tuned-shared-pool": {"DB_POOL_SIZE": "20"},
     "mysql_tuned-split-pools": SPLIT,
+    "mysql_tuned-narrow-lane": {"DB_POOL_SIZE": "18", "DB_LANES": "expensive=2"},
     "mysql_tuned-replica": {"DB_POOL_SIZE": "10", "DB_LANES": "expensive=replica1"},
     "mysql_tuned-background": SPLIT,
 }
