@@ -1,6 +1,9 @@
 """How the service connects to each database engine."""
 
+from collections.abc import Mapping
 from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
 
 # What a power cut can take with synchronous=NORMAL: the last commits, never the file's
 # consistency. A crash of the process takes nothing that was committed.
@@ -13,15 +16,50 @@ PRAGMA cache_size=-65536;
 """
 
 
-def connect(database: dict[str, Any]) -> dict[str, Any]:
+def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     """Complete a parsed DATABASE_URL with what its engine needs; its own options win."""
     database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
     given = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
         return database | {"ENGINE": "config.sqlite", "OPTIONS": _sqlite_options() | given}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
-    options = _mysql_options() | given
+    options = _mysql_options(read_timeout_s) | given
     return database | {"ENGINE": "config.mysql", "OPTIONS": options, "TEST": test}
+
+
+def pooled(database: dict[str, Any], *, size: int, timeout_s: float) -> dict[str, Any]:
+    """Let all threads of a process share ``size`` connections; 0 leaves each its own.
+
+    A request that gets none within the time is answered with 503.
+    """
+    if not size:
+        return database
+    if not database["ENGINE"].startswith("config.mysql"):
+        raise ImproperlyConfigured("DB_POOL_SIZE and the pools of DB_LANES need MySQL")
+    return database | {
+        "ENGINE": "config.mysql_pooled",
+        "CONN_MAX_AGE": 0,
+        "POOL_OPTIONS": {"POOL_SIZE": size, "MAX_OVERFLOW": 0, "TIMEOUT": timeout_s},
+    }
+
+
+def lanes(
+    described: Mapping[str, str], databases: dict[str, dict[str, Any]], *, timeout_s: float
+) -> dict[str, str]:
+    """Return the database alias of each lane, and add the pools that lanes have for themselves.
+
+    A lane is described by the size of such a pool, or by the alias of a database.
+    """
+    found = {}
+    for lane, told in described.items():
+        found[lane] = lane if told.isdecimal() else told
+        if told.isdecimal():
+            pool = pooled(databases["default"], size=int(told), timeout_s=timeout_s)
+            databases[lane] = pool | {"TEST": {"MIRROR": "default"}}
+        elif told not in databases:
+            known = ", ".join(sorted(databases))
+            raise ImproperlyConfigured(f"DB_LANES: {told!r} is no pool size and none of: {known}")
+    return found
 
 
 def _sqlite_options() -> dict[str, Any]:
@@ -29,9 +67,9 @@ def _sqlite_options() -> dict[str, Any]:
     return {"init_command": SQLITE_INIT, "transaction_mode": "IMMEDIATE", "timeout": 20}
 
 
-def _mysql_options() -> dict[str, Any]:
+def _mysql_options(read_timeout_s: int) -> dict[str, Any]:
     # Without time-outs a stalled server would hold every thread for ever.
-    timeouts = {"connect_timeout": 2, "read_timeout": 10, "write_timeout": 10}
+    timeouts = {"connect_timeout": 2, "read_timeout": read_timeout_s, "write_timeout": 10}
     return {
         "charset": "utf8mb4",
         "isolation_level": "read committed",

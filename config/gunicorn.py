@@ -1,6 +1,7 @@
 """gunicorn's settings. ``GUNICORN_CMD_ARGS`` and the command line override them."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ control_socket_disable = True  # its default path is shared, so two instances wo
 
 def on_starting(server: Any) -> None:
     """Refuse to start what the system checks refuse."""
+    sys.setswitchinterval(settings.WEB_SWITCH_MS / 1000)  # forked workers have it too
     if settings.METRICS_DIR:
         start_afresh(Path(settings.METRICS_DIR))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

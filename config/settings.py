@@ -8,7 +8,7 @@ import environ
 
 from config.broker import TASK_TIME_LIMIT_S, transport_options
 from config.cache import cache, listing_cache
-from config.databases import connect
+from config.databases import connect, lanes, pooled
 from config.passwords import hashers
 from config.secret import load_or_create_secret_key
 
@@ -32,6 +32,7 @@ INSTALLED_APPS = [
     "activity",
     "feed",
     "workers",
+    "exports",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -54,6 +55,8 @@ WEB_THREADS = env.int("WEB_THREADS", default=0)
 """Of each worker; 0 answers in the worker's event loop. Each keeps a database connection."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Whether the web server writes a line for each request."""
+WEB_SWITCH_MS = env.float("WEB_SWITCH_MS", default=5.0)
+"""For how long a thread may keep the interpreter from others; Python's own default."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
@@ -62,8 +65,18 @@ USE_I18N = False
 APPEND_SLASH = False  # a redirected POST comes back as a GET
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 
+DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
+"""Connections that all threads of a process share; 0: each thread keeps one of its own."""
+DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DATABASES = {
-    "default": connect(env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"))
+    "default": pooled(
+        connect(
+            env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"),
+            read_timeout_s=env.int("DB_READ_TIMEOUT_S", default=10),
+        ),
+        size=DB_POOL_SIZE,
+        timeout_s=DB_POOL_TIMEOUT_S,
+    )
 }
 REPLICA_URLS = env.list("REPLICA_URLS", default=[])
 """Of the default database's read replicas, separated by commas: replica1, replica2 …"""
@@ -72,7 +85,15 @@ DATABASES |= {
     alias: connect(env.db_url_config(url))
     for alias, url in zip(REPLICAS, REPLICA_URLS, strict=True)
 }
-DATABASE_ROUTERS = ["config.replicas.Router"] if REPLICAS else []
+DB_LANES = lanes(env.dict("DB_LANES", default={}), DATABASES, timeout_s=DB_POOL_TIMEOUT_S)
+"""Where a lane's reads go (config/lanes.py): "expensive=10" gives it a pool of 10 connections,
+"expensive=replica1" a database of that name."""
+DATABASE_ROUTERS = [
+    *(["config.lanes.LaneRouter"] if DB_LANES else []),
+    *(["config.replicas.Router"] if REPLICAS else []),
+]
+if DB_LANES:
+    MIDDLEWARE += ["config.lanes.LaneMiddleware"]
 REDIS_URL = env.str("REDIS_URL", default="")
 """Of the Redis stores and of the cache; without it nothing but listings is cached."""
 CACHES = {"default": cache(REDIS_URL), "listing": listing_cache(REDIS_URL)}
@@ -156,6 +177,10 @@ ACTIVITY_IMPLEMENTATIONS = {
         "OPTIONS": {"table": "IndexedLog"},
     },
 }
+
+EXPORT_DIR = Path(env.str("EXPORT_DIR", default=str(VAR_DIR / "exports")))
+"""Where exports that were ordered wait for their owners; all processes must see the same folder."""
+EXPORT_KEEP_S = env.float("EXPORT_KEEP_S", default=24 * 3600.0)
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
 CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL)

@@ -56,9 +56,12 @@ def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
 def check_connections_suffice(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Each thread keeps a connection; one more than the server allows is refused, under load."""
+    """Each thread keeps a connection; one more than the server allows is refused, under load.
+
+    Threads that share a pool keep no more than that has.
+    """
     threads = max(1, settings.WEB_THREADS)
-    wanted = settings.WEB_WORKERS * threads
+    wanted = settings.WEB_WORKERS * min(threads, settings.DB_POOL_SIZE or threads)
     warnings: list[CheckMessage] = []
     for alias in databases or ():
         allowed = _max_connections(alias)

@@ -2,6 +2,7 @@
 
 import subprocess
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -74,7 +75,8 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
 
 
 def _generate(load: Load, service: Service, processes: Processes, out: Path) -> None:
-    command = load.locust(service.url, service.tokens, out)
+    asked = replace(load, options={**load.options, **service.variant.options})
+    command = asked.locust(service.url, service.tokens, out)
     with stage(f"load: {load.users} users", load.seconds) as advance:
         locust = processes.start("locust", command, {})
         while _still_running(locust):

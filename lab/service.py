@@ -119,6 +119,8 @@ class Service:
             if self.variant.uses_celery:
                 self.processes.start("workers", WORKER, env)
                 self.processes.start("workers", BEAT, env)
+            for command in self.variant.workers:
+                self.processes.start("workers", _python("manage.py", command), env)
 
     def stop_web(self) -> None:
         """Stop taking requests; those in flight are finished."""
@@ -157,11 +159,13 @@ class Service:
     def environments(self) -> list[dict[str, str]]:
         """Return an environment for each database; app servers share one or have their own."""
         database = self.variant.database
-        shared = self.variant.environment | {
+        shared = {
             "SECRET_KEY": SECRET_KEY,
             "WEB_WORKERS": str(database.app_workers(CORES)),
             "WEB_THREADS": str(database.threads),
             "SIGNUP_SLOTS_DIR": f"{self.folder}/slots",
+            "EXPORT_DIR": f"{self.folder}/exports",
+            **self.variant.environment,
         }
         for server in self.servers:
             shared |= server.environment

@@ -72,6 +72,10 @@ class Variant:
     """Where Celery's messages wait; None without Celery."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """More of the service's environment variables."""
+    workers: tuple[str, ...] = ()
+    """Management commands that run beside the app servers."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Of the locustfile, where the variant is asked in another way."""
 
     @classmethod
     def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> "Variant":

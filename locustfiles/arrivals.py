@@ -1,6 +1,6 @@
 """Arrivals: when a user does the next thing, and from when on its latency counts.
 
-Either way everyone does one thing a second, with a random phase: bursts would stay in step.
+Either way everyone does one thing each ``pace_s``, with a random phase: bursts would stay in step.
 """
 
 import random
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import gevent
 from gevent.pool import Group
-from locust import User, constant_throughput
+from locust import User, constant_pacing
 
 MOST_IN_FLIGHT = 20
 """Of a user: 500 users' connections then fit into the 10,000 files that Locust asks for."""
@@ -30,8 +30,9 @@ class Dropped(Exception):
 
 
 class Arrivals(ABC):
-    def __init__(self, user: User) -> None:
+    def __init__(self, user: User, pace_s: float) -> None:
         self.user = user
+        self.pace_s = pace_s
 
     @abstractmethod
     def begin(self) -> None:
@@ -51,12 +52,11 @@ class Arrivals(ABC):
 
 
 class Closed(Arrivals):
-    """A user waits for her answer: she who waits for more than a second does less."""
-
-    _pace = staticmethod(constant_throughput(1))
+    """A user waits for her answer: she who waits for longer than her pace does less."""
 
     def begin(self) -> None:
-        gevent.sleep(random.random())  # noqa: S311
+        self._pace = constant_pacing(self.pace_s)
+        gevent.sleep(random.random() * self.pace_s)  # noqa: S311
 
     def wait_s(self) -> float:
         return self._pace(self.user)
@@ -76,11 +76,11 @@ class Open(Arrivals):
 
     def begin(self) -> None:
         self._under_way = Group()
-        self._due = time.time() + random.random()  # noqa: S311
+        self._due = time.time() + random.random() * self.pace_s  # noqa: S311
         gevent.sleep(self._due - time.time())
 
     def wait_s(self) -> float:
-        self._due += 1
+        self._due += self.pace_s
         return max(0.0, self._due - time.time())
 
     def run(self, action: Action) -> None:

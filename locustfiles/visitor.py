@@ -46,17 +46,18 @@ def plays(environment: Environment) -> bool:
 
 
 class Visitor(FastHttpUser):
-    """Somebody who does one thing a second, as one of the seeded people."""
+    """Somebody who does one thing each ``pace_s``, as one of the seeded people."""
 
     abstract = True
     concurrency = MOST_IN_FLIGHT
+    pace_s = 1.0
     people: People
     person: LoadPerson
     arrivals: Arrivals
 
     def on_start(self) -> None:
         self.person = self.choose_person()
-        self.arrivals = ARRIVALS[self.environment.parsed_options.arrivals](self)
+        self.arrivals = ARRIVALS[self.environment.parsed_options.arrivals](self, self.pace_s)
         self.arrivals.begin()
 
     def on_stop(self) -> None:

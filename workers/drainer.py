@@ -3,6 +3,7 @@
 import logging
 import signal
 import time
+from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -19,15 +20,24 @@ RETRY_S = 0.5
 class Drainer:
     """Delivers what is pending until it is told to stop; several may run side by side.
 
+    ``work``: takes up to so many pieces of what is pending and returns how many it has done.
     ``batch``: posts a transaction at most. ``idle_s``: seconds between looks when nothing is
     pending. ``linger_s``: seconds from one batch to the next unless the batch was full; a larger
     batch costs less a post, because it touches a timeline once for many posts.
     """
 
-    def __init__(self, *, batch: int, idle_s: float, linger_s: float) -> None:
+    def __init__(
+        self,
+        *,
+        batch: int,
+        idle_s: float,
+        linger_s: float,
+        work: Callable[[int], int] = deliver_pending,
+    ) -> None:
         self.batch = batch
         self.idle_s = idle_s
         self.linger_s = linger_s
+        self._work = work
         self._stopping = Event()
 
     def stop(self, *args: Any) -> None:
@@ -52,7 +62,7 @@ class Drainer:
 
     def _deliver_batch(self) -> int:
         try:
-            return deliver_pending(self.batch)
+            return self._work(self.batch)
         except (OperationalError, RedisError) as error:
             logger.warning("trying again in %s s: %s", RETRY_S, error)
             connection.close()

@@ -81,7 +81,9 @@ class MySQL(Server):
             return str(connection.get_server_info())
 
     def _where(self) -> list[str]:
-        return [f"--datadir={self.data}", f"--user={getpass.getuser()}"]
+        # A server that starts removes the temporary tables of others from a folder that they share.
+        places = (f"--datadir={self.data}", f"--tmpdir={self.folder}")
+        return [*places, f"--user={getpass.getuser()}"]
 
     def connect(self) -> Any:
         return MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2)

@@ -15,6 +15,14 @@ def test_more_threads_than_connections_are_warned_of(threads, warned, settings, 
     assert told == (warned and connection.vendor == "mysql")
 
 
+def test_threads_that_share_a_pool_ask_for_no_more_than_it_has(settings, db, capsys):
+    settings.WEB_WORKERS, settings.WEB_THREADS, settings.DB_POOL_SIZE = 2, 1000, 20
+
+    call_command("check", databases=["default"])
+
+    assert "feed.W001" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("store", "refused"), [("memory", True), ("setbased", False)])
 def test_parts_of_a_post_need_a_store_that_takes_them(store, refused, settings):
     settings.FEED_FANOUT, settings.FEED_TIMELINE = "chunked", store

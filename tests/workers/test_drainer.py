@@ -63,7 +63,6 @@ def test_a_batch_that_fails_leaves_no_receipt_and_no_delivery(pending, monkeypat
 
 def test_the_drainer_survives_a_database_that_is_away_for_a_while(pending, monkeypatch):
     monkeypatch.setattr(module, "RETRY_S", 0.01)
-    drainer = Drainer(batch=4, idle_s=0.001, linger_s=0)
     outcomes = iter([OperationalError("database is locked")])
 
     def sometimes(limit):
@@ -74,15 +73,14 @@ def test_the_drainer_survives_a_database_that_is_away_for_a_while(pending, monke
             drainer.stop()
         return delivered
 
-    monkeypatch.setattr(module, "deliver_pending", sometimes)
+    drainer = Drainer(batch=4, idle_s=0.001, linger_s=0, work=sometimes)
     drainer.run()
 
     assert receipts() == {post.id for post in pending}
 
 
-def test_full_batches_follow_at_once_and_others_after_the_linger(pending, monkeypatch):
+def test_full_batches_follow_at_once_and_others_after_the_linger(pending):
     sizes, started = [], time.monotonic()
-    drainer = Drainer(batch=4, idle_s=10, linger_s=0.2)
 
     def counting(limit):
         sizes.append(deliver_pending(limit))
@@ -90,7 +88,7 @@ def test_full_batches_follow_at_once_and_others_after_the_linger(pending, monkey
             drainer.stop()
         return sizes[-1]
 
-    monkeypatch.setattr(module, "deliver_pending", counting)
+    drainer = Drainer(batch=4, idle_s=10, linger_s=0.2, work=counting)
     drainer.run()
 
     assert sizes == [4, 4, 2]

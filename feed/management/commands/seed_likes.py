@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError
 from rich.progress import Progress
 
-from feed.seeding import seed_likes
+from feed.seed_likes import seed_likes
 
 
 class Command(BaseCommand):

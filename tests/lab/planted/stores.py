@@ -27,3 +27,10 @@ class Duplicating(RedisTimeline):
 
     def members(self, owner_id):
         return [int(post_id) for post_id in self.client.lrange(self.key(owner_id), 0, -1)]
+
+
+class CutShort(SetBased):
+    """Has every post and shows only the newest."""
+
+    def page(self, owner_id, *, before=None, limit=20):
+        return [] if before else super().page(owner_id, limit=limit)

@@ -1,0 +1,69 @@
+"""What an export holds, and what the report counts."""
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from django.db.models import CharField, Count, Q, QuerySet
+from django.db.models.functions import Cast, Substr
+
+from accounts.models import Friendship
+from exports.models import ExportJob
+from feed.models import Post
+from feed.timelines import get_timeline
+
+CHUNK = 900
+"""Posts that are in memory at a time; from 1,000 ids on MariaDB makes a temporary table of them."""
+
+
+class Row(NamedTuple):
+    id: int
+    author: int
+    created_at: datetime
+    body: str
+
+
+def exported_rows(person_id: int) -> Iterator[list[Row]]:
+    """Yield a person's whole feed and all her own posts, each once, newest first, in chunks.
+
+    Chunks follow each other by id: what is written meanwhile is newer than all of them.
+    """
+    ids = _newest_ids(person_id, before=None)
+    while ids:
+        posts = Post.objects.live().filter(id__in=ids).order_by("-id")
+        yield [Row(*row) for row in posts.values_list("id", "author_id", "created_at", "body")]
+        ids = _newest_ids(person_id, before=ids[-1])
+
+
+def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
+    """Count the posts of a person's feed by author and month, and how often each was delivered.
+
+    Every delivery to a friend is a row that is counted: this is meant to be expensive.
+    """
+    return (
+        posts_due(person_id)
+        .annotate(month=Substr(Cast("created_at", CharField(max_length=26)), 1, 7))
+        .values("author_id", "month")
+        .annotate(posts=Count("id", distinct=True), deliveries=Count("author__friendships__friend"))
+        .order_by("author_id", "month")
+    )
+
+
+def posts_due(person_id: int) -> QuerySet[Post]:
+    """What an export has to hold, told without the timelines."""
+    friends = Friendship.objects.filter(person_id=person_id).values("friend_id")
+    return Post.objects.live().filter(Q(author_id__in=friends) | Q(author_id=person_id))
+
+
+def export_job(*, person_id: int, job_id: int) -> ExportJob:
+    """Return one's own job. Raises ExportJob.DoesNotExist."""
+    return ExportJob.objects.get(id=job_id, person_id=person_id)
+
+
+def _newest_ids(person_id: int, *, before: int | None) -> list[int]:
+    """Return the newest ids of timeline and own posts together, newest first."""
+    own = Post.objects.filter(author_id=person_id).order_by("-id").values_list("id", flat=True)
+    if before is not None:
+        own = own.filter(id__lt=before)
+    timeline = get_timeline().page(person_id, before=before, limit=CHUNK)
+    return sorted({*timeline, *own[:CHUNK]}, reverse=True)[:CHUNK]

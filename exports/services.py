@@ -1,0 +1,97 @@
+"""Exports as jobs: ordered by a request, made by a worker, fetched when they are ready."""
+
+import logging
+from datetime import timedelta
+from pathlib import Path
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, Q
+from django.db.models.functions import Now
+
+from accounts.models import Person
+from exports.formats import FORMATS
+from exports.models import ExportJob
+from exports.selectors import exported_rows
+
+logger = logging.getLogger(__name__)
+
+LEASE = timedelta(minutes=5)
+"""A worker that hasn't finished by then is taken for dead."""
+
+
+def order_export(*, person_id: int, file_format: str) -> ExportJob:
+    """Return a new job, or the one that is waiting already. Raises Person.DoesNotExist."""
+    with transaction.atomic():
+        person = Person.objects.select_for_update().get(id=person_id)
+        waiting = ExportJob.objects.unfinished().filter(person=person, format=file_format).first()
+        job = waiting or ExportJob.objects.create(person=person, format=file_format)
+    job.refresh_from_db()
+    return job
+
+
+def make_next_export() -> bool:
+    """Claim a job and make its file; tell whether there was one.
+
+    The claim is a lease, not a lock: an export takes seconds, for which SQLite would let nobody
+    else write. A job whose worker dies is claimed again, and given up after some attempts.
+    """
+    job = _claim()
+    if job is None:
+        return False
+    try:
+        _write_file(job)
+    except Exception:
+        logger.exception("export %s failed", job.id)
+        ExportJob.objects.filter(id=job.id).update(claimed_at=None)
+    else:
+        ExportJob.objects.filter(id=job.id).update(finished_at=Now())
+    return True
+
+
+def remove_expired_exports() -> None:
+    """Remove jobs that are older than EXPORT_KEEP_S, and their files."""
+    age = timedelta(seconds=settings.EXPORT_KEEP_S)
+    for job in ExportJob.objects.filter(created_at__lt=Now() - age):
+        _path(job).unlink(missing_ok=True)
+        _draft(job).unlink(missing_ok=True)
+        job.delete()
+
+
+def export_file(job: ExportJob) -> Path:
+    """Return the file of a job. Raises ExportJob.DoesNotExist unless it is ready."""
+    if job.state != "ready":
+        raise ExportJob.DoesNotExist
+    return _path(job)
+
+
+def _claim() -> ExportJob | None:
+    abandoned = Q(claimed_at=None) | Q(claimed_at__lt=Now() - LEASE)
+    jobs = ExportJob.objects.unfinished().filter(abandoned).order_by("id")
+    if not jobs.exists():
+        return None  # don't take SQLite's write lock only to find nothing
+    with transaction.atomic():
+        job = jobs.select_for_update(skip_locked=True).first()
+        if job:
+            claimed = ExportJob.objects.filter(id=job.id)
+            claimed.update(claimed_at=Now(), attempts=F("attempts") + 1)
+            job.refresh_from_db()
+    return job if job and job.state == "waiting" else None
+
+
+def _write_file(job: ExportJob) -> None:
+    draft = _draft(job)
+    draft.parent.mkdir(parents=True, exist_ok=True)
+    with draft.open("wb") as file:
+        for piece in FORMATS[job.format].write(exported_rows(job.person_id)):
+            file.write(piece)
+    draft.replace(_path(job))
+
+
+def _path(job: ExportJob) -> Path:
+    folder: Path = settings.EXPORT_DIR
+    return folder / f"{job.id}.{job.format}"
+
+
+def _draft(job: ExportJob) -> Path:
+    return _path(job).with_suffix(".draft")

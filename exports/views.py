@@ -1,0 +1,105 @@
+"""The doors of the exports and of the report."""
+
+from itertools import chain
+from typing import Any
+
+from django.http import FileResponse, StreamingHttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import extend_schema
+from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.reverse import reverse
+from rest_framework.views import APIView
+
+from accounts.authentication import person_id
+from accounts.models import Person
+from config.lanes import EXPENSIVE
+from exports import selectors, services
+from exports.formats import FORMATS
+from exports.models import ExportJob
+from exports.serializers import (
+    ExportJobSerializer,
+    ExportQuerySerializer,
+    NewExportSerializer,
+    ReportSerializer,
+)
+
+QUERY = ExportQuerySerializer()
+NEW_EXPORT = NewExportSerializer()
+JOB = ExportJobSerializer()
+REPORT = ReportSerializer()
+FILES = {(200, it.content_type): OpenApiTypes.BINARY for it in FORMATS.values()}
+
+
+class ExportView(APIView):
+    lane = EXPENSIVE
+
+    @extend_schema(parameters=[ExportQuerySerializer], responses=FILES)
+    def get(self, request: Request) -> StreamingHttpResponse:
+        """Download one's whole feed and all one's posts, newest first."""
+        name = QUERY.run_validation(request.query_params.dict())["format"]
+        pieces = FORMATS[name].write(selectors.exported_rows(person_id(request)))
+        # What can't be read at all is answered as an error, not as a file that breaks off.
+        first = next(pieces)
+        return StreamingHttpResponse(
+            chain((first,), pieces),
+            content_type=FORMATS[name].content_type,
+            headers=_attachment(name),
+        )
+
+
+class ReportView(APIView):
+    lane = EXPENSIVE
+
+    @extend_schema(responses=ReportSerializer)
+    def get(self, request: Request) -> Response:
+        """Count the posts of one's feed, and their deliveries to friends, by author and month."""
+        months = selectors.reach_by_month(person_id(request))
+        return Response(REPORT.to_representation({"months": list(months)}))
+
+
+class ExportJobsView(APIView):
+    @extend_schema(request=NewExportSerializer, responses={202: ExportJobSerializer})
+    def post(self, request: Request) -> Response:
+        """Order an export, to be fetched later; who has ordered one already gets that one."""
+        name = NEW_EXPORT.run_validation(request.data)["format"]
+        try:
+            job = services.order_export(person_id=person_id(request), file_format=name)
+        except Person.DoesNotExist:
+            raise AuthenticationFailed("The token's person doesn't exist.") from None
+        url = reverse("export-job", args=(job.id,), request=request)
+        return _answer_job(request, job, status=202, headers={"Location": url})
+
+
+class ExportJobView(APIView):
+    @extend_schema(responses=ExportJobSerializer)
+    def get(self, request: Request, job_id: int) -> Response:
+        """Ask how far an export is that one has ordered."""
+        job = selectors.export_job(person_id=person_id(request), job_id=job_id)
+        return _answer_job(request, job)
+
+
+class ExportFileView(APIView):
+    @extend_schema(responses=FILES)
+    def get(self, request: Request, job_id: int) -> FileResponse:
+        """Download an export that is ready."""
+        job = selectors.export_job(person_id=person_id(request), job_id=job_id)
+        try:
+            file = services.export_file(job).open("rb")
+        except FileNotFoundError:
+            raise ExportJob.DoesNotExist from None
+        content_type = FORMATS[job.format].content_type
+        return FileResponse(file, content_type=content_type, headers=_attachment(job.format))
+
+
+def _attachment(name: str) -> dict[str, str]:
+    return {"Content-Disposition": f'attachment; filename="posts.{name}"'}
+
+
+def _answer_job(request: Request, job: ExportJob, **how: Any) -> Response:
+    ready = job.state == "ready"
+    file = reverse("export-file", args=(job.id,), request=request) if ready else None
+    fields = ("id", "format", "state", "created_at")
+    told = {name: getattr(job, name) for name in fields}
+    return Response(JOB.to_representation(told | {"file": file}), **how)

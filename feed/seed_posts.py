@@ -1,0 +1,50 @@
+"""Writing posts of the past by the hundred thousand, and delivering them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from django.db import connection, transaction
+
+from accounts.models import Person
+from feed.delivery import deliver_pending
+from feed.models import Post
+
+FIRST = datetime(2025, 1, 1, tzinfo=UTC)
+BATCH = 500
+WORDS = "the a of to and cat sea tea rain = + - @ walked wrote saw made one two red blue".split()
+WORDS_A_POST = 20
+
+
+def seed_posts(*, each: int, days: int, seed: int) -> Iterator[float]:
+    """Write ``each`` posts a person on average, evenly over days from 2025 on, and deliver them.
+
+    The same arguments give the same posts. Yields the share done (0 … 1). Raises ValueError,
+    having changed nothing, if there are posts already or nobody to write them.
+    """
+    if Post.objects.exists():
+        raise ValueError("there are posts already; empty the database first (manage.py flush)")
+    people = list(Person.objects.order_by("id").values_list("id", flat=True))
+    if not people:
+        raise ValueError("there are no people; manage.py seed_people writes some")
+    posts = each * len(people)
+    with transaction.atomic():
+        _insert_posts(people, posts, timedelta(days=days) / max(1, posts), seed)
+    for done in range(0, posts, BATCH):
+        deliver_pending(BATCH)
+        yield min(done + BATCH, posts) / posts
+
+
+def _insert_posts(people: list[int], posts: int, step: timedelta, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    authors = random.choice(people, posts).tolist()
+    words = random.choice(WORDS, (posts, WORDS_A_POST)).tolist()
+    table = connection.ops.quote_name(Post._meta.db_table)
+    sql = f"INSERT INTO {table} (author_id, body, created_at, like_count) VALUES (%s, %s, %s, 0)"  # noqa: S608
+    adapt = connection.ops.adapt_datetimefield_value
+    rows = [
+        (author, " ".join(body), adapt(FIRST + number * step))
+        for number, (author, body) in enumerate(zip(authors, words, strict=True))
+    ]
+    with connection.cursor() as cursor:
+        cursor.executemany(sql, rows)

@@ -1,0 +1,187 @@
+"""Export: expensive requests that starve ordinary ones of connections."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from lab.experiments.base import (
+    CORES_BUSY,
+    CPU,
+    LATENCY,
+    MEAN,
+    Asked,
+    Column,
+    Experiment,
+    Measured,
+    Published,
+)
+from lab.line import Line
+from lab.load import Load, Requests
+from lab.numbers import percent
+from lab.progress import stage
+from lab.service import Seed
+from lab.variants import UnknownVariant, Variant
+
+ORDINARY = ("POST /v1/token/", "GET /v1/feed/")
+EXPENSIVE = ("GET /v1/me/export/", "GET /v1/me/report/", "FEED export from order to file")
+PASSWORD = "export"  # noqa: S105
+TIMES = 10
+"""That a user asks within a run; published: once a minute for ten minutes."""
+ONE_PROCESS = {
+    "WEB_WORKERS": "1",
+    "WEB_THREADS": "60",
+    # Else an ordinary request would wait for the interpreter, not for a connection.
+    "WEB_SWITCH_MS": "0.5",
+    "DB_READ_TIMEOUT_S": "60",
+    "PASSWORD_HASHER": "argon2",
+}
+SPLIT = {"DB_POOL_SIZE": "10", "DB_LANES": "expensive=10"}
+SETTINGS = {
+    "sqlite-direct": {},
+    "mysql_tuned-shared-pool": {"DB_POOL_SIZE": "20"},
+    "mysql_tuned-split-pools": SPLIT,
+    "mysql_tuned-narrow-lane": {"DB_POOL_SIZE": "18", "DB_LANES": "expensive=2"},
+    "mysql_tuned-replica": {"DB_POOL_SIZE": "10", "DB_LANES": "expensive=replica1"},
+    "mysql_tuned-background": SPLIT,
+}
+
+ORDINARY_MEAN = Column("ordinary mean ms", lambda r: r.extra.get("ordinary_mean_ms"), brief=True)
+
+
+class Export(Experiment):
+    name = "export"
+    locustfile = "locustfiles/export.py"
+    variants = (
+        "sqlite-direct",
+        "mysql_tuned-shared-pool",
+        "mysql_tuned-split-pools",
+        "mysql_tuned-background",
+    )
+    published = tuple(
+        Published(
+            what,
+            {
+                "expensive mean ms": expensive,
+                "ordinary mean ms": ordinary,
+                "mean ms": all_of_them,
+                "expensive errors": errors[0],
+                "ordinary errors": errors[1],
+                "errors": errors[2],
+            },
+        )
+        for what, expensive, ordinary, all_of_them, errors in (
+            ("one pool of 20", 79_400, 13_900, 46_400, (0.033, 0.068, 0.051)),
+            ("two pools of 10", 101_100, 102, 51_600, (0, 0, 0)),
+        )
+    )
+    seed = Seed(people=100, friends=50)
+    columns = (
+        ORDINARY_MEAN,
+        Column("expensive mean ms", lambda r: r.extra.get("expensive_mean_ms"), brief=True),
+        MEAN,
+        Column("ordinary errors", lambda r: r.extra.get("ordinary_errors"), percent, brief=True),
+        Column("expensive errors", lambda r: r.extra.get("expensive_errors"), percent),
+        Column("errors", lambda r: None if r.success is None else 1 - r.success, percent),
+        Column("exports", lambda r: (r.audit or {}).get("exports")),
+        CORES_BUSY,
+    )
+    headline = ORDINARY_MEAN
+    axis = "mean of the ordinary requests, in ms (ordinary errors)"
+    findings = ("incomplete", "different", "broken_promises")
+    pictures = (LATENCY, CPU)
+    limitations = (
+        "Every user asks ten times, as published, but within the run time of a minute by default.",
+        "A log-in costs what its password hash does; the experiment signup measures that.",
+    )
+
+    def variant(self, name: str) -> Variant:
+        if name not in SETTINGS:
+            raise UnknownVariant(f"{name!r} is none of {', '.join(SETTINGS)}")
+        database = name.partition("-")[0]
+        variant = Variant.plain(name, database, ONE_PROCESS | SETTINGS[name])
+        if name.endswith("-background"):
+            return replace(variant, workers=("make_exports",), options={"order": ""})
+        return variant
+
+    def loads(self, asked: Asked) -> list[Load]:
+        run_time_s = asked.run_time_s or 60
+        pace_s = run_time_s / TIMES
+        return [
+            Load(
+                asked.users or 50,
+                run_time_s,
+                self.locustfile,
+                arrivals=asked.arrivals or "closed",
+                rate_rps=1 / pace_s,
+                counted=ORDINARY + EXPENSIVE,
+                warm_up_s=round(2 * pace_s),
+                options={"pace-s": pace_s, "password": PASSWORD},
+                files=("exports",),
+            )
+        ]
+
+    def seeding(self) -> Sequence[Sequence[str]]:
+        return ("set_password", PASSWORD), ("seed_posts", "--each=600")
+
+    def conclude(self, measured: Measured) -> None:
+        result = measured.result
+        for kind, names in (("ordinary", ORDINARY), ("expensive", EXPENSIVE)):
+            figures = _figures(measured.requests, names)
+            result.extra |= {f"{kind}_{name}": value for name, value in figures.items()}
+        with stage("check"):
+            result.audit = _check(measured)
+
+    def praise(self, line: Line) -> str:
+        ordinary = line.median(ORDINARY_MEAN.figure) or 0.0
+        expensive = line.median(lambda r: r.extra.get("expensive_mean_ms")) or 0.0
+        return (
+            f"{line.name} answered ordinary requests in {ordinary:,.0f} ms on average, while "
+            f"expensive ones took {expensive / 1000:,.1f} s."
+        )
+
+
+class Digest(NamedTuple):
+    person_id: int
+    rows: int
+    sha256: str
+
+
+def _figures(requests: Requests, names: Iterable[str]) -> dict[str, float | None]:
+    """Return the mean latency and the share of failures of these requests together."""
+    routes = [requests.routes[name] for name in names if name in requests.routes]
+    latency_ms = [ms for route in routes for ms in route.latency_ms]
+    failures = sum(route.failures.total() for route in routes)
+    return {
+        "mean_ms": round(sum(latency_ms) / len(latency_ms), 2) if latency_ms else None,
+        "errors": failures / (len(latency_ms) + failures) if routes else None,
+    }
+
+
+def _check(measured: Measured) -> dict[str, int | bool]:
+    """Compare every export that was fetched with what the database says it should hold."""
+    service = measured.service
+    listed = service.manage("export_digests", service.environments[0])
+    due = {digest.person_id: digest for digest in _digests(listed.splitlines())}
+    exports = list(_digests((measured.folder / "exports.csv").read_text().splitlines()))
+    wrong = [it for it in exports if it != due[it.person_id]]
+    incomplete = sum(it.rows < due[it.person_id].rows for it in wrong)
+    # Only who has connections of her own is promised that she gets one.
+    promised = ORDINARY if "DB_LANES" in service.variant.settings else ()
+    failed = sum(
+        measured.requests.routes[name].failures.total()
+        for name in promised
+        if name in measured.requests.routes
+    )
+    return {
+        "exports": len(exports),
+        "incomplete": incomplete,
+        "different": len(wrong) - incomplete,
+        "broken_promises": failed,
+        "ok": bool(exports) and not wrong and not failed,
+    }
+
+
+def _digests(lines: Iterable[str]) -> Iterable[Digest]:
+    for row in csv.DictReader(lines):
+        yield Digest(int(row["person_id"]), int(row["rows"]), row["sha256"])

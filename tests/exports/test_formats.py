@@ -1,0 +1,55 @@
+"""Files that a spreadsheet opens: no text becomes a formula, and none is lost."""
+
+import csv
+import io
+from datetime import UTC, datetime
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+from openpyxl import load_workbook
+from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+from exports.formats import FORMULA, as_text, write_csv, write_xlsx
+from exports.selectors import Row
+
+AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)
+BODIES = st.one_of(TEXTS, st.builds(str.__add__, st.sampled_from(FORMULA), TEXTS))
+
+
+def written(write, bodies):
+    rows = [Row(number, 1, AT, body) for number, body in enumerate(bodies, start=1)]
+    return b"".join(write([rows]))
+
+
+@given(st.lists(BODIES, max_size=5))
+@example(['=HYPERLINK("http://evil.example")', "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "1,=2"])
+def test_a_csv_has_every_text_and_no_formula(bodies):
+    data = written(write_csv, bodies).decode()
+
+    _, *rows = csv.reader(io.StringIO(data, newline=""))
+    assert [row[3] for row in rows] == [as_text(body) for body in bodies]
+    assert not any(cell.startswith(FORMULA) for row in rows for cell in row)
+
+
+@given(BODIES)
+def test_the_guard_is_one_character_and_only_where_it_is_needed(body):
+    assert as_text(body) == (f"'{body}" if body[0] in FORMULA else body)
+
+
+@given(BODIES)
+@example("=1+1")
+@example("\x01control")
+@example("_x0041_")
+def test_a_sheet_has_the_text_and_no_formula(body):
+    sheet = load_workbook(io.BytesIO(written(write_xlsx, [body]))).active
+
+    cell = sheet["D2"]
+    expected = ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", as_text(body))
+    assert cell.data_type != "f"
+    assert _lines(str(cell.value)) == _lines(expected)
+
+
+def _lines(text):
+    """XML has one kind of line end."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")

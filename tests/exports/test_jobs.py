@@ -1,0 +1,102 @@
+"""Jobs are made once, claimed again when their worker died, given up at last, and removed."""
+
+import sys
+from datetime import timedelta
+
+import pytest
+from django.db.models.functions import Now
+
+from exports import services
+from exports.models import MOST_ATTEMPTS, ExportJob
+from lab.processes import Processes
+from tests.conftest import database_url, make_people
+
+
+@pytest.fixture
+def folder(settings, tmp_path):
+    settings.EXPORT_DIR = tmp_path / "exports"
+    return settings.EXPORT_DIR
+
+
+@pytest.fixture
+def job(friends, folder):
+    return services.order_export(person_id=1, file_format="csv")
+
+
+def claimed_long_ago(job):
+    ExportJob.objects.filter(id=job.id).update(claimed_at=Now() - 2 * services.LEASE)
+
+
+def test_a_job_is_made_once(job, folder):
+    assert services.make_next_export()
+    assert not services.make_next_export()
+
+    assert [path.name for path in folder.iterdir()] == [f"{job.id}.csv"]
+
+
+def test_a_claimed_job_is_left_alone_until_its_lease_is_over(job):
+    ExportJob.objects.filter(id=job.id).update(claimed_at=Now())
+    assert not services.make_next_export()
+
+    claimed_long_ago(job)
+    assert services.make_next_export()
+
+
+def test_a_job_that_always_fails_is_given_up(job, monkeypatch):
+    def fail(person_id):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(services, "exported_rows", fail)
+
+    attempts = 0
+    while services.make_next_export():
+        attempts += 1
+
+    job.refresh_from_db()
+    assert attempts == MOST_ATTEMPTS
+    assert job.state == "failed"
+    assert services.order_export(person_id=1, file_format="csv").id != job.id
+
+
+def test_a_job_that_kills_its_workers_is_given_up(job, monkeypatch):
+    def die(person_id):
+        raise SystemExit
+
+    monkeypatch.setattr(services, "exported_rows", die)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(SystemExit):
+            services.make_next_export()
+        claimed_long_ago(job)
+
+    assert not services.make_next_export()
+    job.refresh_from_db()
+    assert job.state == "failed"
+
+
+def test_old_exports_are_removed_with_their_files(job, folder, settings):
+    services.make_next_export()
+    fresh = services.order_export(person_id=2, file_format="csv")
+    services.make_next_export()
+    age = timedelta(seconds=settings.EXPORT_KEEP_S + 1)
+    ExportJob.objects.filter(id=job.id).update(created_at=Now() - age)
+
+    services.remove_expired_exports()
+
+    assert list(ExportJob.objects.values_list("id", flat=True)) == [fresh.id]
+    assert [path.name for path in folder.iterdir()] == [f"{fresh.id}.csv"]
+
+
+def test_the_worker_makes_what_was_ordered_and_ends_when_told(transactional_db, folder, tmp_path):
+    make_people(1)
+    job = services.order_export(person_id=1, file_format="xlsx")
+    environment = {"DATABASE_URL": database_url(), "EXPORT_DIR": str(folder)}
+
+    with Processes(tmp_path / "logs") as processes:
+        command = [sys.executable, "manage.py", "make_exports"]
+        worker = processes.start("workers", command, environment)
+        processes.wait_until("workers", (folder / f"{job.id}.xlsx").exists)
+        worker.terminate()
+        assert worker.wait(timeout=10) == 0
+
+    job.refresh_from_db()
+    assert job.state == "ready"
