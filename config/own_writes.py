@@ -2,7 +2,7 @@
 
 A request that may have written answers a cookie with the primary's position, which the client
 sends back for a while. It works across any number of app servers, as none of them remembers
-anything (docs/decisions/0030).
+anything (docs/decisions/0015).
 """
 
 from collections.abc import Callable

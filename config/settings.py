@@ -32,7 +32,7 @@ INSTALLED_APPS = [
     "activity",
     "feed",
     "workers",
-    "exports",
+    "feed.exports",
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -68,11 +68,13 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
 """Connections that all threads of a process share; 0: each thread keeps one of its own."""
 DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
+DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
+"""For how long MySQL may keep a request waiting for a row."""
 DATABASES = {
     "default": pooled(
         connect(
             env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"),
-            read_timeout_s=env.int("DB_READ_TIMEOUT_S", default=10),
+            read_timeout_s=DB_READ_TIMEOUT_S,
         ),
         size=DB_POOL_SIZE,
         timeout_s=DB_POOL_TIMEOUT_S,
@@ -82,7 +84,7 @@ REPLICA_URLS = env.list("REPLICA_URLS", default=[])
 """Of the default database's read replicas, separated by commas: replica1, replica2 …"""
 REPLICAS = [f"replica{number}" for number in range(1, len(REPLICA_URLS) + 1)]
 DATABASES |= {
-    alias: connect(env.db_url_config(url))
+    alias: connect(env.db_url_config(url), read_timeout_s=DB_READ_TIMEOUT_S)
     for alias, url in zip(REPLICAS, REPLICA_URLS, strict=True)
 }
 DB_LANES = lanes(env.dict("DB_LANES", default={}), DATABASES, timeout_s=DB_POOL_TIMEOUT_S)

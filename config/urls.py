@@ -12,7 +12,7 @@ urlpatterns = [
     path("v1/", include("accounts.urls")),
     path("v1/", include("activity.urls")),
     path("v1/", include("feed.urls")),
-    path("v1/me/", include("exports.urls")),
+    path("v1/me/", include("feed.exports.urls")),
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("v1/docs/", DOCS, name="docs"),
 ]

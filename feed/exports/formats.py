@@ -2,7 +2,7 @@
 
 A cell that begins like a formula would be one to the spreadsheet that opens the file, with the
 rights of whoever opens it. It gets an apostrophe in front, which spreadsheets take for "this is
-text" (docs/decisions/0050).
+text" (docs/decisions/0020).
 """
 
 import csv
@@ -15,7 +15,7 @@ from typing import IO, NamedTuple
 from openpyxl import Workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-from exports.selectors import Row
+from feed.exports.selectors import Row
 
 Chunks = Iterable[list[Row]]
 Cells = tuple[int, int, str, str]

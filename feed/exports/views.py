@@ -15,10 +15,10 @@ from rest_framework.views import APIView
 from accounts.authentication import person_id
 from accounts.models import Person
 from config.lanes import EXPENSIVE
-from exports import selectors, services
-from exports.formats import FORMATS
-from exports.models import ExportJob
-from exports.serializers import (
+from feed.exports import selectors, services
+from feed.exports.formats import FORMATS
+from feed.exports.models import ExportJob
+from feed.exports.serializers import (
     ExportJobSerializer,
     ExportQuerySerializer,
     NewExportSerializer,

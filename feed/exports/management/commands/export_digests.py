@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import BaseCommand
 
 from accounts.models import Person
-from exports.selectors import posts_due
+from feed.exports.selectors import posts_due
 
 
 class Command(BaseCommand):

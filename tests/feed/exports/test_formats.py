@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from openpyxl import load_workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-from exports.formats import FORMULA, as_text, write_csv, write_xlsx
-from exports.selectors import Row
+from feed.exports.formats import FORMULA, as_text, write_csv, write_xlsx
+from feed.exports.selectors import Row
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1)

@@ -8,7 +8,7 @@ from django.db.models import CharField, Count, Q, QuerySet
 from django.db.models.functions import Cast, Substr
 
 from accounts.models import Friendship
-from exports.models import ExportJob
+from feed.exports.models import ExportJob
 from feed.models import Post
 from feed.timelines import get_timeline
 

@@ -2,7 +2,7 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from exports.services import make_next_export, remove_expired_exports
+from feed.exports.services import make_next_export, remove_expired_exports
 from workers.drainer import Drainer
 
 IDLE_S = 0.1

@@ -6,9 +6,9 @@ import io
 import pytest
 from openpyxl import load_workbook
 
-from exports import services
-from exports.formats import SHEET_ROWS
-from exports.models import ExportJob
+from feed.exports import services
+from feed.exports.formats import SHEET_ROWS
+from feed.exports.models import ExportJob
 from feed.models import Post
 from tests.conftest import client_of
 

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from exports import views
+from feed.exports import views
 
 urlpatterns = [
     path("export/", views.ExportView.as_view(), name="export"),

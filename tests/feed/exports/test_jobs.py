@@ -6,8 +6,8 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from exports import services
-from exports.models import MOST_ATTEMPTS, ExportJob
+from feed.exports import services
+from feed.exports.models import MOST_ATTEMPTS, ExportJob
 from lab.processes import Processes
 from tests.conftest import database_url, make_people
 

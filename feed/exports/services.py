@@ -10,9 +10,9 @@ from django.db.models import F, Q
 from django.db.models.functions import Now
 
 from accounts.models import Person
-from exports.formats import FORMATS
-from exports.models import ExportJob
-from exports.selectors import exported_rows
+from feed.exports.formats import FORMATS
+from feed.exports.models import ExportJob
+from feed.exports.selectors import exported_rows
 
 logger = logging.getLogger(__name__)
 

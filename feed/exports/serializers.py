@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from exports.formats import FORMATS
-from feed.serializers import StrictSerializer
+from config.serializers import StrictSerializer
+from feed.exports.formats import FORMATS
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):
