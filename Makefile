@@ -25,7 +25,7 @@ servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the dis
 
 test: setup servers
 	$(PYTHON) -m pytest -n 2 $(addprefix --ignore=,$(LOADING))
-	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/feed tests/workers
+	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
 	$(PYTHON) -m pytest $(LOADING)
 
 lint: setup

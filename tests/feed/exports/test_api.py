@@ -76,7 +76,7 @@ def test_own_posts_are_exported_even_where_the_timeline_lacks_them(friends, sett
 
 @each_format
 def test_a_long_export_is_whole_and_has_nothing_twice(friends, name, monkeypatch):
-    monkeypatch.setattr("exports.selectors.CHUNK", 3)
+    monkeypatch.setattr("feed.exports.selectors.CHUNK", 3)
     ids = write(1, *"abcd") + write(2, *"efg")
 
     _, *rows = ROWS[name](content(client_of(1).get(f"/v1/me/export/?format={name}")))
@@ -86,7 +86,7 @@ def test_a_long_export_is_whole_and_has_nothing_twice(friends, name, monkeypatch
 
 def test_what_is_too_long_for_a_sheet_goes_on_in_the_next(friends, monkeypatch):
     assert SHEET_ROWS == 2**20
-    monkeypatch.setattr("exports.formats.SHEET_ROWS", 3)
+    monkeypatch.setattr("feed.exports.formats.SHEET_ROWS", 3)
     ids = write(1, *"abc")
 
     data = content(client_of(1).get("/v1/me/export/?format=xlsx"))
