@@ -102,6 +102,8 @@ class Export(Experiment):
         variant = Variant.plain(name, database, ONE_PROCESS | SETTINGS[name])
         if name.endswith("-background"):
             return replace(variant, workers=("make_exports",), options={"order": ""})
+        if name.endswith("-replica"):
+            return replace(variant, database=replace(variant.database, replicas=1))
         return variant
 
     def loads(self, asked: Asked) -> list[Load]:

@@ -9,7 +9,7 @@ from selenium.webdriver.common.by import By
 from lab.report import report
 from tests.browser import NARROW, WIDE, browsing, overflows
 
-EXAMPLE = Path("docs/example")
+EXAMPLE = Path("docs/example/fanout")
 PICTURES = 5
 
 
