@@ -34,6 +34,7 @@ ONE_PROCESS = {
     # Else an ordinary request would wait for the interpreter, not for a connection.
     "WEB_SWITCH_MS": "0.5",
     "DB_READ_TIMEOUT_S": "60",
+    "DB_POOL_TIMEOUT_S": "60",
     "PASSWORD_HASHER": "argon2",
 }
 SPLIT = {"DB_POOL_SIZE": "10", "DB_LANES": "expensive=10"}
