@@ -29,52 +29,54 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 
 class Limit(NamedTuple):
     option: str
-    given: float | str | None
-    """As the command line (a number) or the web UI (a text) gave it."""
+    name_in_options: str
     figure: Callable[[], float | None]
-    name: str
+    what: str
     unit: str = ""
 
-    def broken(self) -> Iterator[str]:
-        """Yield a line if the limit wasn't kept, or if nothing is known of it."""
-        if self.given in (None, ""):
+    def broken(self, options: Any) -> Iterator[str]:
+        """Yield a line if the limit wasn't kept, or if nothing is known of it.
+
+        The command line gives a number, the web UI a text, and an empty one for none.
+        """
+        given: float | str | None = getattr(options, self.name_in_options)
+        if given in (None, ""):
             return
-        limit, figure = float(self.given or 0), self.figure()
+        limit, figure = float(given or 0), self.figure()
         if figure is None:
-            yield f"{self.option} {limit:g} is broken: there is no figure to judge by ({self.name})"
+            yield f"{self.option} {limit:g} is broken: there is no figure to judge by ({self.what})"
         elif figure > limit:
-            yield f"{self.option} {limit:g} is broken: {self.name} is {figure:.4g}{self.unit}"
+            yield f"{self.option} {limit:g} is broken: {self.what} is {figure:.4g}{self.unit}"
 
 
 def attach(environment: Environment) -> None:
     """Judge the requests of the run when Locust ends."""
-    options: Any = environment.parsed_options
     times = RequestTimes(environment)
     p99 = "the p99 of all requests"
     _judge(
         environment,
-        Limit("--fail-p99-ms", options.fail_latency_ms, times.p99_ms, p99, " ms"),
-        Limit("--fail-ratio", options.fail_ratio, times.fail_ratio, "the share of failures"),
+        Limit("--fail-p99-ms", "fail_latency_ms", times.p99_ms, p99, " ms"),
+        Limit("--fail-ratio", "fail_ratio", times.fail_ratio, "the share of failures"),
     )
 
 
 def attach_lag(environment: Environment, watch: Watch) -> None:
     """Judge the lag too."""
-    options: Any = environment.parsed_options
 
     def worst_lag_ms() -> float | None:
         watch.look()
         return watch.worst_lag_ms
 
     name = "the worst p99 of lag"
-    _judge(environment, Limit("--fail-lag-ms", options.fail_lag_ms, worst_lag_ms, name, " ms"))
+    _judge(environment, Limit("--fail-lag-ms", "fail_lag_ms", worst_lag_ms, name, " ms"))
 
 
 def _judge(environment: Environment, *limits: Limit) -> None:
     """Look at the limits when Locust ends; a worker leaves that to its master."""
 
     def judge(**kwargs: Any) -> None:
-        for line in (line for limit in limits for line in limit.broken()):
+        options = environment.parsed_options  # as the web UI has changed them
+        for line in (line for limit in limits for line in limit.broken(options)):
             logger.error(line)
             environment.process_exit_code = 1
 
