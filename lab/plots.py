@@ -110,7 +110,7 @@ def bars(
     axes.set_yticks(range(rows), names)
     axes.set_xscale("log")
     axes.set_xlim(least, most * 40)
-    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.set_xlabel(axis)
     return figure
 
@@ -179,7 +179,7 @@ def _curves(
                 axes.plot(*zip(*drawn, strict=True), color=colour, label=name, linewidth=1.2)
     if log:
         axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:,g}")
+        axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.set_ylim(bottom=0)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -217,7 +217,7 @@ def cost(compared: Sequence[Line]) -> Figure:
         _label(axes, seconds, at, number(seconds))
     axes.set_yticks(range(len(shown)), [line.name for line in shown])
     axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:,g}")
+    axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.margins(x=0.15)
     axes.set_xlabel("CPU seconds for a million deliveries, requests included (log)")
     return figure
