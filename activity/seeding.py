@@ -11,6 +11,7 @@ from accounts.models import Person
 from activity.models import Direction, Log
 
 DAYS = 184
+LAST_SEEDED = date(2025, 12, 31)
 DEVICES = 8
 MISSED = 0.005
 """The share of logs whose device took an entry for an exit, or the other way round."""

@@ -52,7 +52,9 @@ def run_experiment(options: argparse.Namespace) -> int:
     experiment = EXPERIMENTS[options.experiment]
     names = options.variants.split(",") if options.variants else experiment.variants
     variants = [experiment.variant(name.strip()) for name in names]
-    asked = Asked(options.users, options.run_time, options.graph, options.arrivals)
+    asked = Asked(
+        options.users, options.run_time, options.graph, options.arrivals, options.password
+    )
     loads = _chosen(experiment.loads(asked), options.loads)
     out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
     plan = Plan(experiment, _seed(experiment, options), options.servers, options.drain_within)
@@ -145,7 +147,22 @@ def _parser() -> argparse.ArgumentParser:
     _add_service(command)
     command.set_defaults(command=serve_variant)
 
-    command = commands.add_parser("run", help="measure and audit variants, one after another")
+    _add_run(commands.add_parser("run", help="measure and audit variants, one after another"))
+
+    command = commands.add_parser("report", help="compare the results of a run")
+    command.add_argument("folder", type=Path, metavar="DIR")
+    command.set_defaults(command=report_results)
+
+    command = commands.add_parser("compare", help="put two runs side by side")
+    command.add_argument("first", type=Path, metavar="DIR1")
+    command.add_argument("second", type=Path, metavar="DIR2")
+    command.add_argument("--anyway", action="store_true", help="though the machines differ")
+    command.set_defaults(command=compare_results)
+    _add_plan(commands.add_parser("plan", help="reckon the load of so many users, and back"))
+    return parser
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("experiment", choices=EXPERIMENTS)
     command.add_argument("--variants", metavar="A,B", help="some, or any by spelling its name")
     command.add_argument("--loads", metavar="A,B", help="some, where the experiment has several")
@@ -162,18 +179,6 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--out", type=Path, metavar="DIR")
     _add_service(command)
     command.set_defaults(command=run_experiment)
-
-    command = commands.add_parser("report", help="compare the results of a run")
-    command.add_argument("folder", type=Path, metavar="DIR")
-    command.set_defaults(command=report_results)
-
-    command = commands.add_parser("compare", help="put two runs side by side")
-    command.add_argument("first", type=Path, metavar="DIR1")
-    command.add_argument("second", type=Path, metavar="DIR2")
-    command.add_argument("--anyway", action="store_true", help="though the machines differ")
-    command.set_defaults(command=compare_results)
-    _add_plan(commands.add_parser("plan", help="reckon the load of so many users, and back"))
-    return parser
 
 
 def _add_plan(command: argparse.ArgumentParser) -> None:
@@ -205,6 +210,7 @@ def _add_service(command: Any) -> None:
     command.add_argument("--people", type=_positive, help="1000 for fanout")
     command.add_argument("--friends", type=int, help="of each person; 500 for fanout")
     command.add_argument("--graph", choices=("ring", "star", "zipf"), help="ring for all")
+    command.add_argument("--password", help="that everyone can log in with (nobody, but in export)")
 
 
 def _positive(text: str) -> int:

@@ -27,7 +27,6 @@ def describe(variant: Variant, command: str) -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "servers": {},
-        "limitations": [],
         "cpu": _cpu_model(),
         "cpus": os.cpu_count(),
         "calibration_ms": calibration_ms(),

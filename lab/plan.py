@@ -26,7 +26,7 @@ class Plan:
             "arrivals": load.arrivals,
             "servers": self.servers,
             "drain-within": f"{self.drain_within_s}s",
-            **self.seed._asdict(),
+            **self.seed.arguments(),
         }
         words = " ".join(f"--{name} {value}" for name, value in options.items())
         return f"python -m lab run {self.experiment.name} {words}"

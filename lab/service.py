@@ -45,6 +45,12 @@ class Seed(NamedTuple):
     people: int = 1000
     friends: int = 500
     graph: str = "ring"
+    password: str | None = None
+    """That everyone can log in with; None: nobody can."""
+
+    def arguments(self) -> dict[str, str]:
+        """Return what the command line says of it."""
+        return {name: str(it) for name, it in self._asdict().items() if it is not None}
 
 
 class Receipt(NamedTuple):
@@ -86,7 +92,7 @@ class Service:
         """
         for server in self.servers:
             server.start()
-        arguments = [f"--{name}={value}" for name, value in seed._asdict().items()]
+        arguments = [f"--{name}={value}" for name, value in seed.arguments().items()]
         for env in self.environments:
             self.manage("migrate", env, "--verbosity=0")
             self.manage("seed_people", env, *arguments, f"--tokens={self.tokens}")

@@ -3,7 +3,7 @@
     locust -f locustfiles/export.py --users 50 --pace-s 60     # as published: one a minute
     locust -f locustfiles/export.py --users 50 --order         # order exports, fetch them later
 
-People need the password of ``manage.py set_password``.
+People need the password of ``manage.py seed_people --password``.
 """
 
 import csv

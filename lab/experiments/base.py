@@ -41,6 +41,7 @@ class Asked(NamedTuple):
     run_time_s: int | None = None
     graph: str | None = None
     arrivals: str | None = None
+    password: str | None = None
 
 
 class Measured(NamedTuple):
@@ -93,7 +94,7 @@ class Experiment(ABC):
     more_is_better: ClassVar[bool] = False
     contrast: ClassVar[str] = "{name} takes {ratio} times as long"
     findings: ClassVar[tuple[str, ...]]
-    """The audit's counts that have to be 0. Those of a clean run are: ``ok`` is true."""
+    """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
     pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)
     limitations: ClassVar[tuple[str, ...]] = ()
 

@@ -77,7 +77,7 @@ class Export(Experiment):
             ("two pools of 10", 101_100, 102, 51_600, (0, 0, 0)),
         )
     )
-    seed = Seed(people=100, friends=50)
+    seed = Seed(people=100, friends=50, password=PASSWORD)
     columns = (
         ORDINARY_MEAN,
         Column("expensive mean ms", lambda r: r.extra.get("expensive_mean_ms"), brief=True),
@@ -120,13 +120,13 @@ class Export(Experiment):
                 rate_rps=1 / pace_s,
                 counted=ORDINARY + EXPENSIVE,
                 warm_up_s=round(2 * pace_s),
-                options={"pace-s": pace_s, "password": PASSWORD},
+                options={"pace-s": pace_s, "password": asked.password or PASSWORD},
                 files=("exports",),
             )
         ]
 
     def seeding(self) -> Sequence[Sequence[str]]:
-        return ("set_password", PASSWORD), ("seed_posts", "--each=600")
+        return (("seed_posts", "--each=600"),)
 
     def conclude(self, measured: Measured) -> None:
         result = measured.result

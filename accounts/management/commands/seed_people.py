@@ -3,15 +3,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
-from rich.progress import Progress
-
 from accounts.authentication import access_tokens
 from accounts.graphs import GRAPHS
 from accounts.seeding import seed_people
+from config.commands import SeedCommand
 
 
-class Command(BaseCommand):
+class Command(SeedCommand):
     help = "Write people and friendships for the load into an empty database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -26,13 +24,7 @@ class Command(BaseCommand):
         wanted = {
             name: options[name] for name in ("people", "friends", "graph", "seed", "password")
         }
-        try:
-            with Progress() as progress:
-                bar = progress.add_task("friendships", total=1.0)
-                for done in seed_people(**wanted):
-                    progress.update(bar, completed=done)
-        except ValueError as error:
-            raise CommandError(str(error)) from error
+        self.write("friendships", seed_people(**wanted))
         if options["tokens"]:
             write_tokens(options["tokens"], options["people"])
 

@@ -8,6 +8,7 @@ from typing import Any
 from django.core.management import BaseCommand
 
 from activity.audit import Findings, audit
+from activity.seeding import LAST_SEEDED
 
 
 class Command(BaseCommand):
@@ -20,9 +21,7 @@ class Command(BaseCommand):
         parser.add_argument("--people", type=int, default=50)
         parser.add_argument("--within-s", type=float, default=60, help="then stop asking")
         until = "the last day of the log"
-        parser.add_argument(
-            "--until", type=date.fromisoformat, default=date(2025, 12, 31), help=until
-        )
+        parser.add_argument("--until", type=date.fromisoformat, default=LAST_SEEDED, help=until)
         parser.add_argument("--seed", type=int, default=7, help="of the random questions")
         parser.add_argument("--json", action="store_true")
 

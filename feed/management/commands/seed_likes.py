@@ -1,13 +1,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
-from rich.progress import Progress
-
+from config.commands import SeedCommand
 from feed.seed_likes import seed_likes
 
 
-class Command(BaseCommand):
+class Command(SeedCommand):
     help = "Write posts and random likes for the load; after seed_people, before any post."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -17,10 +15,4 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         wanted = {name: options[name] for name in ("posts", "likes", "seed")}
-        try:
-            with Progress() as progress:
-                bar = progress.add_task("posts and likes", total=1.0)
-                for done in seed_likes(**wanted):
-                    progress.update(bar, completed=done)
-        except ValueError as error:
-            raise CommandError(str(error)) from error
+        self.write("posts and likes", seed_likes(**wanted))

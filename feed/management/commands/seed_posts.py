@@ -1,13 +1,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management import BaseCommand, CommandError
-from rich.progress import Progress
-
+from config.commands import SeedCommand
 from feed.seed_posts import seed_posts
 
 
-class Command(BaseCommand):
+class Command(SeedCommand):
     help = "Write posts of the past for the seeded people, and deliver them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -16,10 +14,4 @@ class Command(BaseCommand):
         parser.add_argument("--seed", type=int, default=7, help="of authors and texts")
 
     def handle(self, *args: Any, each: int, days: int, seed: int, **options: Any) -> None:
-        try:
-            with Progress() as progress:
-                bar = progress.add_task("posts", total=1.0)
-                for done in seed_posts(each=each, days=days, seed=seed):
-                    progress.update(bar, completed=done)
-        except ValueError as error:
-            raise CommandError(str(error)) from error
+        self.write("posts", seed_posts(each=each, days=days, seed=seed))
