@@ -57,6 +57,7 @@ class Export(Experiment):
         "sqlite-direct",
         "mysql_tuned-shared-pool",
         "mysql_tuned-split-pools",
+        "mysql_tuned-narrow-lane",
         "mysql_tuned-replica",
         "mysql_tuned-background",
     )
