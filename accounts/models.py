@@ -10,6 +10,9 @@ class Person(AbstractBaseUser):
     username = models.CharField(max_length=150, unique=True)
     is_active = models.BooleanField(default=True)
     last_login = None
+    friends_version = models.BigIntegerField(null=True, editable=False)
+    """Drawn anew by whatever changes her friendships, in the same transaction, so that others may
+    remember them; None: nobody may (``accounts.friendships``)."""
 
     USERNAME_FIELD = "username"
     objects = BaseUserManager["Person"]()
@@ -35,7 +38,10 @@ class Membership(models.Model):
 
 
 class Friendship(models.Model):
-    """One direction of a friendship; the other one is always there too."""
+    """One direction of a friendship; the other one is always there too.
+
+    ``accounts.friendships`` writes them: who else does has to renew the versions too.
+    """
 
     pk = models.CompositePrimaryKey("person_id", "friend_id")
     person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="friendships")

@@ -6,6 +6,7 @@ import numpy as np
 from django.contrib.auth.hashers import make_password
 from django.db import connection, transaction
 
+from accounts.friendships import renew_versions
 from accounts.graphs import GRAPHS, Edges
 from accounts.ids import PUBLIC_GROUP_ID
 from accounts.models import Friendship, Membership, Person, Profile
@@ -31,6 +32,7 @@ def seed_people(
     with transaction.atomic():
         _insert_people(people, make_password(password))
         yield from _insert_friendships(_both_directions(edges))
+        renew_versions(Person.objects.all())
 
 
 def _insert_people(people: int, encoded: str) -> None:

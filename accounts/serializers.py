@@ -36,3 +36,7 @@ class SignupSerializer(StrictSerializer):
 class PersonSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     username = serializers.CharField()
+
+
+class FriendsSerializer(serializers.Serializer[Any]):
+    friends = serializers.ListField(child=serializers.IntegerField(), help_text="Their ids.")

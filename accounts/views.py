@@ -1,7 +1,8 @@
+from collections.abc import Callable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.exceptions import APIException, Throttled
+from rest_framework.exceptions import APIException, Throttled, ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -10,9 +11,11 @@ from rest_framework_simplejwt.exceptions import InvalidToken
 from rest_framework_simplejwt.views import TokenRefreshView
 
 from accounts import services
+from accounts.authentication import person_id
+from accounts.friendships import befriend, unfriend
 from accounts.hashing import NoSlot
-from accounts.models import Person
-from accounts.serializers import PersonSerializer, SignupSerializer
+from accounts.models import Friendship, Person
+from accounts.serializers import FriendsSerializer, PersonSerializer, SignupSerializer
 
 SIGNUP = SignupSerializer()
 PERSON = PersonSerializer()
@@ -47,6 +50,35 @@ class SignupView(APIView):
         except NoSlot:
             raise Throttled(wait=RETRY_AFTER_S) from None
         return Response(PERSON.to_representation(person), status=201)
+
+
+class FriendsView(APIView):
+    @extend_schema(responses=FriendsSerializer)
+    def get(self, request: Request) -> Response:
+        """List one's own friends."""
+        friends = Friendship.objects.filter(person_id=person_id(request)).order_by("friend_id")
+        return Response({"friends": list(friends.values_list("friend_id", flat=True))})
+
+
+class FriendView(APIView):
+    @extend_schema(request=None, responses={204: None})
+    def put(self, request: Request, friend_id: int) -> Response:
+        """Become somebody's friend. Posts go to both from now on."""
+        return self._change(befriend, request, friend_id)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, friend_id: int) -> Response:
+        """End a friendship. What was delivered stays in the feeds."""
+        return self._change(unfriend, request, friend_id)
+
+    def _change(
+        self, change: Callable[[int, int], None], request: Request, friend_id: int
+    ) -> Response:
+        try:
+            change(person_id(request), friend_id)
+        except ValueError as error:
+            raise ValidationError({"detail": str(error)}) from None
+        return Response(status=204)
 
 
 class RefreshView(TokenRefreshView):

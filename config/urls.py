@@ -1,7 +1,10 @@
-from django.urls import include, path
+from django.urls import include, path, register_converter
 from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
 
+from accounts.ids import PositiveIdConverter
 from feed.health import HealthView, ReadyView, StatusView
+
+register_converter(PositiveIdConverter, "id")
 
 DOCS = SpectacularSwaggerView.as_view(url_name="schema", metadata_class=None)
 

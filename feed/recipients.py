@@ -1,15 +1,19 @@
 """Who gets a post: the look-up that the stores which write outside the database share."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 
 import numpy as np
 from django.db.models import Aggregate, Sum, TextField
 from numpy.typing import NDArray
 
-from accounts.models import Friendship
+from accounts.models import Friendship, Person
 from feed.models import Post
 
 Ids = NDArray[np.int64]
+
+KEEP_IDS = 4_000_000
+"""That a process remembers: 32 MB."""
 
 
 class _Joined(Aggregate):
@@ -20,15 +24,72 @@ class _Joined(Aggregate):
 def recipients_of(posts: Sequence[Post]) -> list[Ids]:
     """Return for each post the owners of the timelines that it is due in, its author first.
 
-    One query for the whole batch. The database joins the friend ids of an author into one text,
-    since half a million integers made into Python objects cost more than their deliveries.
+    One query for the whole batch asks whose friends have changed, and another for those that
+    aren't remembered. So the friends are those of now, in any transaction.
     """
-    friends = _friends({post.author_id for post in posts})
-    owners = {author_id: np.append(np.int64(author_id), ids) for author_id, ids in friends.items()}
-    return [owners.get(post.author_id, np.array([post.author_id])) for post in posts]
+    author_ids = {post.author_id for post in posts}
+    people = Person.objects.filter(id__in=author_ids)
+    versions = dict(people.values_list("id", "friends_version"))
+    owners = remembered.get(versions)
+    if unknown := author_ids - owners.keys():
+        found = _with_themselves(unknown, _friends(unknown))
+        remembered.put(found, versions)
+        owners |= found
+    return [owners[post.author_id] for post in posts]
+
+
+class _Remembered:
+    """Owners by author, each at a version; the oldest are forgotten beyond ``KEEP_IDS``."""
+
+    def __init__(self) -> None:
+        self._owners: dict[int, tuple[int, Ids]] = {}
+        self._ids = 0
+        self._lock = Lock()
+
+    def get(self, versions: Mapping[int, int | None]) -> dict[int, Ids]:
+        """Return those that are remembered at just these versions."""
+        known = self._owners
+        return {
+            author_id: entry[1]
+            for author_id, version in versions.items()
+            if (entry := known.get(author_id)) and entry[0] == version
+        }
+
+    def put(self, owners: Mapping[int, Ids], versions: Mapping[int, int | None]) -> None:
+        """Remember what was read after its version: it may be newer, but then that is so too."""
+        with self._lock:
+            for author_id, ids in owners.items():
+                version = versions.get(author_id)
+                if version is not None:
+                    self._forget(author_id)
+                    ids.setflags(write=False)
+                    self._owners[author_id] = (version, ids)
+                    self._ids += len(ids)
+            while self._ids > KEEP_IDS:
+                self._forget(next(iter(self._owners)))
+
+    def _forget(self, author_id: int) -> None:
+        _, ids = self._owners.pop(author_id, (0, ()))
+        self._ids -= len(ids)
+
+
+remembered = _Remembered()
+
+
+def _with_themselves(author_ids: Iterable[int], friends: Mapping[int, Ids]) -> dict[int, Ids]:
+    nobody = np.array([], np.int64)
+    return {
+        author_id: np.append(np.int64(author_id), friends.get(author_id, nobody))
+        for author_id in author_ids
+    }
 
 
 def _friends(author_ids: Iterable[int]) -> dict[int, Ids]:
+    """Return the friends of those who have any.
+
+    The database joins the ids of an author into one text, since half a million integers made into
+    Python objects cost more than their deliveries.
+    """
     joined = list(
         Friendship.objects.filter(person_id__in=author_ids)
         .values_list("person_id")

@@ -1,9 +1,6 @@
-from django.urls import path, register_converter
+from django.urls import path
 
-from accounts.ids import PositiveIdConverter
 from feed import views
-
-register_converter(PositiveIdConverter, "id")
 
 urlpatterns = [
     path("posts/", views.PostsView.as_view(), name="posts"),

@@ -71,6 +71,8 @@ def test_the_schema_is_public_and_describes_every_route(anyone):
         "/v1/me/exports/",
         "/v1/me/exports/{job_id}/",
         "/v1/me/exports/{job_id}/file/",
+        "/v1/me/friends/",
+        "/v1/me/friends/{friend_id}/",
         "/v1/me/report/",
         "/v1/people/{author_id}/posts/",
         "/v1/posts/",

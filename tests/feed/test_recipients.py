@@ -1,8 +1,12 @@
 import numpy as np
 import pytest
+from django.db import transaction
 
+import feed.recipients
+from accounts.friendships import befriend, renew_versions, unfriend
+from accounts.models import Friendship, Person
 from feed.models import Post
-from feed.recipients import _Joined, recipients_of
+from feed.recipients import _Joined, _Remembered, recipients_of
 
 
 def recipients(*author_ids):
@@ -20,9 +24,70 @@ def test_ids_are_64_bit_integers(friends):
     }
 
 
-def test_a_whole_batch_is_one_query(friends, django_assert_num_queries):
-    with django_assert_num_queries(1):
+def test_a_whole_batch_is_two_queries(friends, django_assert_num_queries):
+    with django_assert_num_queries(2):
         recipients(1, 2, 3, 4)
+
+
+def test_friends_with_a_version_are_looked_up_once(friends, django_assert_num_queries):
+    renew_versions(Person.objects.all())
+    recipients(1, 2, 3)
+
+    with django_assert_num_queries(1):
+        assert recipients(1, 2, 3) == [[1, 2, 3]] * 3
+
+
+def test_friends_without_a_version_are_not_remembered(friends):
+    recipients(1)
+    Friendship.objects.filter(person_id=1, friend_id=2).delete()
+
+    assert recipients(1) == [[1, 3]]
+
+
+def test_a_change_shows_at_once(friends):
+    renew_versions(Person.objects.all())
+    recipients(1, 4)
+
+    befriend(1, 4)
+    assert recipients(1, 4) == [[1, 2, 3, 4], [1, 4]]
+    unfriend(1, 2)
+    assert recipients(1, 2, 4) == [[1, 3, 4], [2, 3], [1, 4]]
+
+
+def test_a_change_that_is_rolled_back_leaves_nothing_behind(friends):
+    renew_versions(Person.objects.all())
+    with transaction.atomic():
+        befriend(1, 4)
+        assert recipients(1) == [[1, 2, 3, 4]]
+        transaction.set_rollback(True)
+
+    assert recipients(1) == [[1, 2, 3]]
+
+
+def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(friends, monkeypatch):
+    """Another transaction commits between the two look-ups of a batch."""
+    renew_versions(Person.objects.all())
+
+    def too_late(author_ids, look_up=feed.recipients._friends):
+        found = look_up(author_ids)
+        unfriend(1, 2)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(feed.recipients, "_friends", too_late)
+        assert recipients(1) == [[1, 2, 3]]  # the friends when they were asked for
+    assert recipients(1) == [[1, 3]]
+
+
+def test_the_oldest_are_forgotten_when_there_are_too_many(friends, monkeypatch):
+    monkeypatch.setattr(feed.recipients, "remembered", memory := _Remembered())
+    monkeypatch.setattr(feed.recipients, "KEEP_IDS", 7)
+    renew_versions(Person.objects.all())
+
+    for author_id in (1, 2, 3, 4):
+        recipients(author_id)
+
+    assert sorted(memory._owners) == [2, 3, 4]
 
 
 def test_nobody_gets_an_empty_batch(db):
