@@ -4,6 +4,8 @@ local capacity = 8 * ARGV[1]
 local limit = 8 * math.floor(ARGV[1] * 5 / 4)
 local half = limit / 2
 local REACH = 8 * 64 -- what is late is late by little: look no further at first
+local LONG = half / 4 -- bytes; shorter additions aren't worth a look whether they fit
+local call, sub = redis.call, string.sub
 
 local function number(ids, at)
   return (struct.unpack('<I8', ids, at))
@@ -14,58 +16,97 @@ local function merge(held, new)
   while at > 1 and number(held, at - 8) >= first do
     at = at - 8
   end
-  local merged, from = {string.sub(held, 1, at - 1)}, 1
+  local merged, from = {sub(held, 1, at - 1)}, 1
   while at <= #held and from <= #new do
     local old, late = number(held, at), number(new, from)
     if old <= late then
-      merged[#merged + 1] = string.sub(held, at, at + 7)
+      merged[#merged + 1] = sub(held, at, at + 7)
       at = at + 8
     else
-      merged[#merged + 1] = string.sub(new, from, from + 7)
+      merged[#merged + 1] = sub(new, from, from + 7)
     end
     if late <= old then
       from = from + 8
     end
   end
-  return table.concat(merged) .. string.sub(held, at) .. string.sub(new, from)
+  return table.concat(merged) .. sub(held, at) .. sub(new, from)
+end
+
+-- Leave the last bytes of a ring, with new ones behind them. Whatever passes through Lua is hashed
+-- byte by byte, so nothing does twice. APPEND reserves twice the length that it makes: making half
+-- of the limit first reserves the limit, and all that follows until the next trim fits.
+local function rewrite(key, keep, new)
+  local first, rest = '', ''
+  if keep > 0 then
+    first = call('GETRANGE', key, -keep, math.min(half, keep) - keep - 1)
+  end
+  if keep > half then
+    rest = call('GETRANGE', key, half - keep, -1)
+  end
+  call('SET', key, '')
+  local missing = half - #first
+  if missing > 0 then
+    first, new = first .. sub(new, 1, missing), sub(new, missing + 1)
+  end
+  for _, part in ipairs({first, rest, new}) do
+    if part ~= '' then
+      call('APPEND', key, part)
+    end
+  end
 end
 
 local function insert(key, new)
-  local tail = redis.call('GETRANGE', key, -#new - REACH, -1)
+  local tail = call('GETRANGE', key, -#new - REACH, -1)
   if number(tail, 1) > number(new, 1) then
-    tail = redis.call('GET', key)
+    tail = call('GET', key)
   end
-  return redis.call('SETRANGE', key, redis.call('STRLEN', key) - #tail, merge(tail, new))
+  local size = call('SETRANGE', key, call('STRLEN', key) - #tail, merge(tail, new))
+  if size > limit then
+    rewrite(key, capacity, '')
+  end
 end
 
--- APPEND reserves twice the length that it makes. Making half of the limit first reserves the
--- limit, and all that follows until the next trim fits.
-local function rewrite(key)
-  local ring = redis.call('GETRANGE', key, -capacity, -1)
-  redis.call('SET', key, string.sub(ring, 1, 1))
-  redis.call('APPEND', key, string.sub(ring, 2, half))
-  redis.call('APPEND', key, string.sub(ring, half + 1))
+local function append(key, new)
+  if #new >= LONG and call('STRLEN', key) + #new > limit then
+    local fits = sub(new, -capacity)
+    return rewrite(key, capacity - #fits, fits)
+  end
+  local size = call('APPEND', key, new)
+  if size > limit then
+    rewrite(key, capacity, '')
+  elseif size >= half and size - #new < half then
+    rewrite(key, size, '')
+  end
 end
 
-local function add(key, new)
-  local newest = redis.call('GETRANGE', key, -8, -1)
-  local size
+local function add(key, new, in_order)
+  local newest = in_order and '' or call('GETRANGE', key, -8, -1)
   if newest == '' or number(newest, 1) < number(new, 1) then
-    size = redis.call('APPEND', key, new)
+    append(key, new)
   else
-    size = insert(key, new)
+    insert(key, new)
   end
-  if size > limit or (size >= half and size - #new < half) then
-    rewrite(key)
+end
+
+-- Beside its rings a shard keeps the newest id that any of them may hold: what is newer than that
+-- needs no look at the end of each. It is set first, in case the memory ends in between.
+local function raise(key, oldest, newest)
+  local before = call('GET', key)
+  before = before and tonumber(before) or math.huge
+  if before == math.huge or newest > before then
+    call('SET', key, string.format('%.0f', newest))
   end
+  return oldest > before
 end
 
 for shard, prefix in ipairs(KEYS) do
-  local owners, posts, start = ARGV[2 * shard], ARGV[2 * shard + 1], 1
-  for at = 1, #owners, 16 do
-    local owner, count = struct.unpack('<I8I8', owners, at)
-    local stop = start + count * 8
-    add(prefix .. string.format('%.0f', owner), string.sub(posts, start, stop - 1))
+  local at = 4 * shard - 2
+  local owners, lengths, posts = cjson.decode(ARGV[at]), cjson.decode(ARGV[at + 1]), ARGV[at + 2]
+  local in_order = raise(prefix .. 'newest', struct.unpack('<I8I8', ARGV[at + 3]))
+  local start = 1
+  for n, owner in ipairs(owners) do
+    local stop = start + lengths[n]
+    add(prefix .. owner, sub(posts, start, stop - 1), in_order)
     start = stop
   end
 end

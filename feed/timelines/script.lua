@@ -20,10 +20,11 @@ local function add(key, posts)
 end
 
 for shard, prefix in ipairs(KEYS) do
-  local owners, posts, start = ARGV[2 * shard], ARGV[2 * shard + 1], 1
-  for at = 1, #owners, 16 do
-    local owner, count = struct.unpack('<I8I8', owners, at)
-    local key, stop = prefix .. string.format('%.0f', owner), start + count * 8
+  local at = 4 * shard - 2
+  local owners, lengths, posts = cjson.decode(ARGV[at]), cjson.decode(ARGV[at + 1]), ARGV[at + 2]
+  local start = 1
+  for n, owner in ipairs(owners) do
+    local key, stop = prefix .. owner, start + lengths[n]
     for first = start, stop - 1, CHUNK do
       add(key, string.sub(posts, first, math.min(first + CHUNK, stop) - 1))
     end

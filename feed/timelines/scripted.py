@@ -18,8 +18,9 @@ class Script:
     """A Lua script that writes the deliveries of some shards.
 
     KEYS: for each shard the prefix of its keys. ARGV: the capacity, and for each shard
-    ``Shard.owners`` and ``Shard.posts``. The timelines' own keys are not declared, only kept in
-    the prefix's slot: Redis Cluster takes that, and a thousand names less are made for a batch.
+    ``Shard.owners``, ``lengths``, ``posts`` and ``span``. The timelines' own keys are not declared,
+    only kept in the prefix's slot: Redis Cluster takes that, and a thousand names less are made for
+    a batch.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,7 +46,7 @@ class ScriptedTimeline(RedisTimeline):
 
     def _call(self, shards: Sequence[Shard]) -> None:
         prefixes = [self.shard_prefix(shard.number) for shard in shards]
-        packed = chain.from_iterable((shard.owners, shard.posts) for shard in shards)
+        packed = chain.from_iterable((s.owners, s.lengths, s.posts, s.span) for s in shards)
         self.client.evalsha(self.script.sha1, len(prefixes), *prefixes, self.capacity, *packed)
 
 

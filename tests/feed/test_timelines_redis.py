@@ -9,6 +9,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 from django.db import connection
+from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from accounts.models import Friendship, Person
@@ -148,28 +149,60 @@ def make_friends_in_all_shards():
 def test_any_order_of_delivery_leaves_the_newest_of_all(store, capacity, seed, redis_url, redis):
     chance = random.Random(seed)
     timeline = store("any", url=redis_url, capacity=capacity)
-    seen = set()
+    seen = {owner: set() for owner in (7, 71, 135)}  # of one shard
     for _ in range(60):
         oldest = chance.randrange(1, 3 * capacity)
         reach = range(oldest, oldest + chance.choice([5, 50, 2 * capacity]))
         batch = chance.sample(reach, chance.randint(1, len(reach)))
-        timeline.write(into(7, batch))
-        seen |= set(batch)
+        owners = chance.sample(sorted(seen), chance.randint(1, 3))
+        timeline.write([(post_id, np.array(owners)) for post_id in batch])
+        for owner in owners:
+            seen[owner] |= set(batch)
 
-        held = timeline.members(7)
-        newest = sorted(seen, reverse=True)[:capacity]
-        assert held == sorted(set(held))
-        assert len(held) <= capacity * 5 / 4
-        assert timeline.page(7, limit=1000) == newest
-        assert timeline.page(7, before=oldest, limit=5) == [n for n in newest if n < oldest][:5]
+        for owner in seen:
+            held = timeline.members(owner)
+            newest = sorted(seen[owner], reverse=True)[:capacity]
+            assert held == sorted(set(held))
+            assert len(held) <= capacity * 5 / 4
+            assert timeline.page(owner, limit=1000) == newest
+            older = [n for n in newest if n < oldest][:5]
+            assert timeline.page(owner, before=oldest, limit=5) == older
 
 
 def test_keys_carry_the_alias_and_keep_a_shard_in_one_slot(small, redis):
     small.deliver(posts_by(1, 1))
 
     expected = {f"timeline:{small.alias}:{{{owner}}}:{owner}".encode() for owner in (1, 2, 3)}
-    assert set(redis.keys()) == expected
+    assert {key for key in redis.scan_iter() if not key.endswith(b":newest")} == expected
     assert small.key(64 * 3 + 2) == f"timeline:{small.alias}:{{2}}:194"
+
+
+def test_a_ring_that_lost_its_shard_s_newest_looks_at_its_own(ring, redis):
+    ring.write(into(7, [5, 9]))
+    redis.delete(f"{ring.shard_prefix(7)}newest")
+
+    ring.write(into(7, [5, 7]))
+
+    assert ring.members(7) == [5, 7, 9]
+
+
+def test_a_batch_that_ran_out_of_memory_halfway_is_completed_by_the_next_attempt(tmp_path):
+    everyone = np.arange(1, 3001)
+    with redis_server(tmp_path) as (_, environment):
+        ring = Ring("ring", url=environment["REDIS_URL"])
+        ring.write([(1, everyone)])
+        used = ring.client.info("memory")["used_memory"]
+        ring.client.config_set("maxmemory", used + 2_000_000)
+        with pytest.raises(ResponseError, match="maxmemory"):
+            ring.write([(post_id, everyone) for post_id in range(1, 101)])
+        lengths = {len(ring.members(owner)) for owner in everyone.tolist()}
+        ring.client.config_set("maxmemory", 0)
+
+        ring.write([(post_id, everyone) for post_id in range(1, 101)])
+
+        assert lengths == {1, 100}
+        whole = list(range(1, 101))
+        assert all(ring.members(owner) == whole for owner in everyone.tolist())
 
 
 @pytest.mark.parametrize("batch", [1, 90, 500])
