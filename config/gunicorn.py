@@ -1,5 +1,6 @@
 """gunicorn's settings. ``GUNICORN_CMD_ARGS`` and the command line override them."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -34,3 +35,9 @@ def on_starting(server: Any) -> None:
     django.setup()
     call_command("check", databases=["default"])
     connections.close_all()  # none may be shared with the workers
+
+
+def post_worker_init(worker: Any) -> None:
+    """Leave what lives as long as the process out of garbage collections."""
+    gc.collect()
+    gc.freeze()

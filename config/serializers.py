@@ -4,14 +4,26 @@ from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
+from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 
 class TextField(serializers.CharField):
     """A CharField that takes only strings (DRF's own also takes numbers)."""
 
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        # It looks at each character in Python: only where there is something to complain of.
+        self.validators = [
+            v for v in self.validators if not isinstance(v, ProhibitSurrogateCharactersValidator)
+        ]
+
     def to_internal_value(self, data: Any) -> str:
         if not isinstance(data, str):
             self.fail("invalid")
+        try:
+            data.encode()
+        except UnicodeEncodeError:
+            ProhibitSurrogateCharactersValidator()(data)
         return super().to_internal_value(data)
 
 

@@ -52,7 +52,8 @@ def deliver_pending(limit: int) -> int:
     if not backlog.exists():
         return 0  # don't take SQLite's write lock only to find nothing
     with transaction.atomic():
-        posts = list(backlog.select_for_update(skip_locked=True).order_by("id")[:limit])
+        claim = backlog.select_for_update(skip_locked=True).only("id", "author_id")
+        posts = list(claim.order_by("id")[:limit])
         if posts:
             deliver(posts)
     return len(posts)

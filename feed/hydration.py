@@ -1,32 +1,34 @@
 """Turning post ids into posts: one call to the cache, and one query for what it doesn't have.
 
-A post never changes but by its deletion. That first puts a mark into the cache, which sends
-readers to the database and which a late reader can't overwrite with what it read before. So what
-is deleted never shows, whether the deletion commits, rolls back or dies in between.
+A feed shows the same posts to hundreds of people, so a post is kept as the JSON that they are
+answered (docs/decisions/0024). It never changes but by its deletion. That first puts a mark into
+the cache, which sends readers to the database and which a late reader can't overwrite with what it
+read before. So what is deleted never shows, whether the deletion commits, rolls back or dies in
+between.
 """
 
+import json
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from django.core.cache import cache
 
 from feed.models import Post
+from feed.serializers import PostSerializer
 
 KEEP_S = 300
-ASK_THE_DATABASE: dict[str, Any] = {}
-FIELDS = ("author_id", "body", "created_at")
+ASK_THE_DATABASE = b""
+SERIALIZER = PostSerializer()
+ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-def hydrate(ids: Sequence[int]) -> list[Post]:
-    """Return the live posts with these ids, in their order."""
-    cached = cache.get_many([_key(post_id) for post_id in ids])
-    posts = {
-        post_id: Post(id=post_id, **fields)
-        for post_id in ids
-        if (fields := cached.get(_key(post_id)))
-    }
-    posts |= _read([post_id for post_id in ids if post_id not in posts])
-    return [posts[post_id] for post_id in ids if post_id in posts]
+def hydrate(ids: Sequence[int]) -> dict[int, bytes]:
+    """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``)."""
+    keys = {_key(post_id): post_id for post_id in ids}
+    cached = cache.get_many(keys)
+    posts = {keys[key]: post for key, post in cached.items() if post != ASK_THE_DATABASE}
+    if len(posts) < len(ids):
+        posts |= _read([post_id for post_id in ids if post_id not in posts])
+    return {post_id: posts[post_id] for post_id in ids if post_id in posts}
 
 
 def forget(post_id: int) -> None:
@@ -34,15 +36,15 @@ def forget(post_id: int) -> None:
     cache.set(_key(post_id), ASK_THE_DATABASE, 2 * KEEP_S)
 
 
-def _read(ids: Iterable[int]) -> dict[int, Post]:
-    posts = Post.objects.live().in_bulk(list(ids)) if ids else {}
-    for post in posts.values():
-        cache.add(_key(post.id), _fields(post), KEEP_S)
+def _read(ids: Iterable[int]) -> dict[int, bytes]:
+    posts = {post_id: _json(post) for post_id, post in Post.objects.live().in_bulk(ids).items()}
+    for post_id, post in posts.items():
+        cache.add(_key(post_id), post, KEEP_S)
     return posts
 
 
-def _fields(post: Post) -> dict[str, Any]:
-    return {name: getattr(post, name) for name in FIELDS}
+def _json(post: Post) -> bytes:
+    return ENCODER.encode(SERIALIZER.to_representation(post)).encode()
 
 
 def _key(post_id: int) -> str:

@@ -17,22 +17,30 @@ class Page(NamedTuple):
     """Ask for posts before this id to go on; None at the end."""
 
 
+class Feed(NamedTuple):
+    posts: dict[int, bytes]
+    """Newest first, by their ids, each as JSON (``feed.hydration``)."""
+    next_before: int | None
+
+
 class Backlog(NamedTuple):
     posts: int
     oldest_age_s: float | None
     """Seconds that the oldest post has been waiting for; None without a backlog."""
 
 
-def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Page:
+def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
     """Return a page of a person's feed: her timeline's posts, without those deleted since."""
-    posts: list[Post] = []
+    posts: dict[int, bytes] = {}
     while len(posts) <= limit:
         ids = get_timeline().page(owner_id, before=before, limit=limit + 1)
-        posts += hydrate(ids)
+        posts |= hydrate(ids)
         if len(ids) <= limit:
             break
         before = ids[-1]
-    return _page(posts, limit)
+    shown = list(posts)[:limit]
+    more = len(posts) > limit
+    return Feed({post_id: posts[post_id] for post_id in shown}, shown[-1] if more else None)
 
 
 def posts_by(*, author_id: int, before: int | None, limit: int) -> Page:
@@ -40,7 +48,8 @@ def posts_by(*, author_id: int, before: int | None, limit: int) -> Page:
     posts = Post.objects.live().filter(author_id=author_id).order_by("-id")
     if before is not None:
         posts = posts.filter(id__lt=before)
-    return _page(list(posts[: limit + 1]), limit)
+    found = list(posts[: limit + 1])
+    return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
 def backlog() -> Backlog:
@@ -58,9 +67,3 @@ def miscounted_posts() -> int:
     """Return how many posts say another number of likes than they have."""
     counted = Post.objects.annotate(likes=Count("liked_by__person_id"))
     return counted.exclude(likes=F("like_count")).count()
-
-
-def _page(posts: list[Post], limit: int) -> Page:
-    """Cut a list that was read one post further than the page goes."""
-    more = len(posts) > limit
-    return Page(posts[:limit], posts[limit - 1].id if more else None)

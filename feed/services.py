@@ -12,6 +12,7 @@ from django.db.models.functions import Now
 from accounts.models import Person
 from feed.fanout import get_fanout
 from feed.hydration import forget
+from feed.inserting import insert_post
 from feed.models import IdempotencyKey, Like, Post
 
 
@@ -40,7 +41,7 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
     try:
         # The INSERT alone is a transaction too (docs/decisions/0010).
         with nullcontext() if one_statement else transaction.atomic():
-            post = Post.objects.create(author_id=author_id, body=body)
+            post = insert_post(author_id, body)
             if idempotency_key is not None:
                 _promise(post, idempotency_key)
             get_fanout().publish(post)
@@ -50,8 +51,6 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
         if idempotency_key is None:
             raise
         return Published(_promised_post(author_id, body, idempotency_key), replayed=True)
-    if not hasattr(post.created_at, "tzinfo"):
-        post.refresh_from_db(fields=["created_at"])  # MySQL has no INSERT … RETURNING
     return Published(post, replayed=False)
 
 

@@ -41,7 +41,7 @@ def mine(settings, monkeypatch, transactional_db, friends, redis, redis_url):
 
 def shown(owner_id):
     page = read_timeline(owner_id=owner_id, before=None, limit=20)
-    return [post.id for post in page.posts]
+    return list(page.posts)
 
 
 def test_the_system_checks_take_the_pair(mine):

@@ -1,5 +1,6 @@
 """Every strategy with every store, through the services, a real broker and a real worker."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -57,7 +58,7 @@ def drain(pair, worker):
 
 def bodies(owner_id):
     page = read_timeline(owner_id=owner_id, before=None, limit=20)
-    return [post.body for post in page.posts]
+    return [json.loads(post)["body"] for post in page.posts.values()]
 
 
 def test_a_post_reaches_every_friend_and_gets_its_receipt(drain):

@@ -51,7 +51,7 @@ def ids(posts):
 
 
 def shown(owner_id):
-    return ids(read_timeline(owner_id=owner_id, before=None, limit=20).posts)
+    return sorted(read_timeline(owner_id=owner_id, before=None, limit=20).posts)
 
 
 def audited():
