@@ -239,11 +239,11 @@ def search(compared: Sequence[Line]) -> Figure:
             for turn, result in enumerate(steps, start=1):
                 mark = "o" if result.held else "x"
                 axes.plot(turn, result.offered_rps, mark, color=colour, markersize=4)
-    axes.set_yscale("log")
+    axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter("{x:,.12g}")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel("step of the search")
-    axes.set_ylabel("posts/s offered (log)")
+    axes.set_ylabel("posts/s offered")
     figure.legend(loc="outside lower center", ncols=2, fontsize=7)
     return figure
 
