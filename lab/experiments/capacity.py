@@ -48,7 +48,7 @@ class Capacity(Fanout):
     columns = (
         HELD,
         POSTS._replace(brief=False),
-        DELIVERIES._replace(brief=True),
+        DELIVERIES,
         P99._replace(brief=True),
         LAG_P99,
         *map(cores_of, ROLES),
