@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from itertools import product
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,14 @@ from lab import planning
 from lab.compare import compare
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
+from lab.limits import Limits
 from lab.load import Load
 from lab.plan import Plan
 from lab.progress import console
 from lab.report import report
 from lab.resources import Shortage
+from lab.result import Result
+from lab.rounds import rounds
 from lab.run import run, serve
 from lab.servers import CHOICES
 from lab.service import Seed
@@ -53,25 +56,36 @@ def run_experiment(options: argparse.Namespace) -> int:
     names = options.variants.split(",") if options.variants else experiment.variants
     variants = [experiment.variant(name.strip()) for name in names]
     asked = Asked(
-        options.users, options.run_time, options.graph, options.arrivals, options.password
+        options.users,
+        options.run_time,
+        options.graph,
+        options.arrivals,
+        options.password,
+        options.loads,
+        _limits(experiment, options),
     )
-    loads = _chosen(experiment.loads(asked), options.loads)
     out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
-    plan = Plan(experiment, _seed(experiment, options), options.servers, options.drain_within)
-    cut_short = _run_all(plan, list(product(loads, variants)), options.repeat, out)
+    drain_within_s = options.drain_within or experiment.drain_within_s
+    plan = Plan(experiment, _seed(experiment, options), options.servers, drain_within_s)
+    cut_short = _run_all(plan, asked, variants, options.repeat, out)
     as_expected = report(out)
     console.print(f"results: {out}; the page: {out / 'report.html'}")
     return cut_short or (0 if as_expected else 1)
 
 
-def _run_all(plan: Plan, runs: Sequence[tuple[Load, Variant]], repeats: int, out: Path) -> int:
-    """Run every variant under every load; return 0, or the exit status of what cut it short."""
+def _run_all(plan: Plan, asked: Asked, variants: Sequence[Variant], repeats: int, out: Path) -> int:
+    """Run every variant under its loads; return 0, or the exit status of what cut it short."""
+
+    def run_one(repeat: int, variant: Variant, load: Load) -> Result:
+        name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
+        console.print(name)
+        return run(plan, variant, load, repeat, out / name)
+
     try:
         for repeat in range(1, repeats + 1):
-            for number, (load, variant) in enumerate(_rotated(runs, repeat - 1), start=1):
-                name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
-                console.print(f"{name} ({number} of {len(runs)})")
-                run(plan, variant, load, repeat, out / name)
+            in_turn = _rotated(variants, repeat - 1)
+            searches = [(variant, plan.experiment.search(asked)) for variant in in_turn]
+            rounds(searches, partial(run_one, repeat))
     except Shortage as shortage:
         console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")
         return 1
@@ -118,19 +132,18 @@ def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
     return experiment.seed._replace(**{k: v for k, v in said.items() if v is not None})
 
 
-def _chosen(loads: list[Load], names: str | None) -> list[Load]:
-    if names is None:
-        return [load for load in loads if not load.optional]
-    known = {load.name: load for load in loads if load.name}
-    try:
-        return [known[name.strip()] for name in names.split(",")]
-    except KeyError as unknown:
-        raise ValueError(f"no load {unknown}; there are {', '.join(known) or 'none'}") from None
+def _limits(experiment: Experiment, options: argparse.Namespace) -> Limits:
+    """Return what the command line says. Raises ValueError where nothing would be held to it."""
+    said = {name: getattr(options, f"limit_{name}") for name in Limits._fields}
+    said = {name: value for name, value in said.items() if value is not None}
+    if said and not experiment.searches:
+        raise ValueError(f"{experiment.name} has no limits to search for")
+    return Limits(**said)
 
 
-def _rotated(runs: Sequence[tuple[Load, Variant]], by: int) -> list[tuple[Load, Variant]]:
-    by %= len(runs)
-    return [*runs[by:], *runs[:by]]
+def _rotated(variants: Sequence[Variant], by: int) -> list[Variant]:
+    by %= len(variants)
+    return [*variants[by:], *variants[:by]]
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -166,19 +179,28 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("experiment", choices=EXPERIMENTS)
     command.add_argument("--variants", metavar="A,B", help="some, or any by spelling its name")
     command.add_argument("--loads", metavar="A,B", help="some, where the experiment has several")
-    command.add_argument("--users", type=_positive, help="500 for fanout")
+    users = "500 for fanout; for capacity the rate to begin with"
+    command.add_argument("--users", type=_positive, help=users)
     command.add_argument("--run-time", type=_seconds, help="measured; e.g. 30s (fanout's) or 3m")
     command.add_argument(
         "--repeat", type=_positive, default=1, help="runs of each, in rotated order"
     )
     arrivals = "closed: a user waits for her answer; open: she posts on schedule, answered or not"
     command.add_argument("--arrivals", choices=("closed", "open"), help=arrivals)
-    command.add_argument(
-        "--drain-within", type=_seconds, default="8m", help="a backlog that takes longer is left"
-    )
+    drain = "a backlog that takes longer is left (8m; for capacity 1m)"
+    command.add_argument("--drain-within", type=_seconds, help=drain)
     command.add_argument("--out", type=Path, metavar="DIR")
     _add_service(command)
+    _add_limits(command.add_argument_group("capacity", "what a rate keeps that holds"))
     command.set_defaults(command=run_experiment)
+
+
+def _add_limits(group: Any) -> None:
+    p99, lag, rps = Limits()
+    of_p99, of_lag = f"of requests' p99 ({p99:g})", f"of the lag's p99 ({lag:g})"
+    group.add_argument("--limit-p99-ms", type=_above_0, metavar="MS", help=of_p99)
+    group.add_argument("--limit-lag-ms", type=_above_0, metavar="MS", help=of_lag)
+    group.add_argument("--limit-rps", type=_positive, metavar="N", help=f"the most to try ({rps})")
 
 
 def _add_plan(command: argparse.ArgumentParser) -> None:

@@ -13,15 +13,11 @@ ANSWERING = 0.9
 
 
 def lines(results: Iterable[Result]) -> list[Line]:
-    """Group results by load and variant, each in the order of their first runs."""
-    groups: dict[str, dict[str, list[Result]]] = {}
+    """Let each experiment make lines of its results."""
+    groups: dict[str, list[Result]] = {}
     for result in results:
-        groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
-    return [
-        Line(EXPERIMENTS[group[0].experiment].variant(variant), group)
-        for variants in groups.values()
-        for variant, group in variants.items()
-    ]
+        groups.setdefault(result.experiment, []).append(result)
+    return [line for name, group in groups.items() for line in EXPERIMENTS[name].lines(group)]
 
 
 def experiment_of(compared: Sequence[Line]) -> Experiment:
@@ -33,11 +29,12 @@ def ranked(compared: Sequence[Line]) -> list[Line]:
 
     Empty where the load generator was the limit of one of them: then the figures are Locust's.
     """
+    experiment = experiment_of(compared)
     heaviest = [line for line in compared if line.load == compared[-1].load]
-    clean = [line for line in heaviest if line.is_clean and line.variant.is_ranked]
-    if any(line.generator_saturated for line in clean):
+    clean = [line for line in heaviest if line.is_clean and line.held and line.variant.is_ranked]
+    if not experiment.searches and any(line.generator_saturated for line in clean):
         return []
-    return sorted(clean, key=experiment_of(compared).rank)
+    return sorted(clean, key=experiment.rank)
 
 
 def worst_audit(line: Line) -> dict[str, int] | None:
@@ -50,17 +47,19 @@ def worst_audit(line: Line) -> dict[str, int] | None:
 
 
 def answer(compared: Sequence[Line]) -> str:
-    """Say in two sentences what came out."""
-    best = ranked(compared)
+    """Say in two or three sentences what came out."""
+    experiment, best = experiment_of(compared), ranked(compared)
     saturated = [line.name for line in compared if line.generator_saturated]
-    if saturated:
+    if saturated and not experiment.searches:
         return (
             f"Not ranked: Locust itself was the limit of {_listed(saturated)}. Offer less, with "
             "fewer users."
         )
     if not best:
-        return "No variant that delivers finished with a clean audit. See what failed."
-    return f"{experiment_of(compared).praise(best[0])} {_rest(best, compared)}"
+        within = ", within the limits" if experiment.searches else ""
+        return f"No variant that delivers finished with a clean audit{within}. See what failed."
+    said = (experiment.praise(best[0]), _rest(best, compared), experiment.beside(compared))
+    return " ".join(filter(None, said))
 
 
 def _rest(best: Sequence[Line], compared: Sequence[Line]) -> str:

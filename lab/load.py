@@ -3,7 +3,7 @@
 import csv
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.limits import Limits
 from lab.processes import RunFailed
 
 RAMP_S = 2
@@ -46,6 +47,8 @@ class Load:
     """What the locustfile writes beside requests.csv: its option "accepted" names accepted.csv."""
     optional: bool = False
     """Only if ``--loads`` names it."""
+    limits: Limits | None = None
+    """What a variant keeps if it holds this load; None: nothing is asked of it."""
 
     @property
     def offered_rps(self) -> float:
@@ -77,6 +80,20 @@ class Load:
                 for name, value in options.items()
             ),
         ]
+
+
+def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
+    """Return the loads of these names, "a,b"; without names all that aren't optional.
+
+    Raises ValueError for a name that none has.
+    """
+    if names is None:
+        return [load for load in loads if not load.optional]
+    known = {load.name: load for load in loads if load.name}
+    try:
+        return [known[name.strip()] for name in names.split(",")]
+    except KeyError as unknown:
+        raise ValueError(f"no load {unknown}; there are {', '.join(known) or 'none'}") from None
 
 
 class Requests(NamedTuple):

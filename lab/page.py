@@ -30,6 +30,7 @@ def as_html(results: Sequence[Result], compared: Sequence[Line]) -> str:
                 map(_kind, compared), tables.rows(compared), fillvalue="published"
             )
         ],
+        remarks=tables.remarks(compared),
         plots=list(_plots(compared)),
         errors=tables.errors(results),
         variants=[_variant(line) for line in compared],
@@ -50,7 +51,8 @@ def headline(compared: Sequence[Line]) -> str:
         for one in experiment.published
         if column.label in one.figures
     ]
-    offered = compared[0].results[0].offered_rps if experiment.more_is_better else None
+    is_limit = experiment.more_is_better and not experiment.searches
+    offered = compared[0].results[0].offered_rps if is_limit else None
     return plots.bars(compared, column.figure, experiment.axis, marks, offered)
 
 

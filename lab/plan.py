@@ -26,6 +26,7 @@ class Plan:
             "arrivals": load.arrivals,
             "servers": self.servers,
             "drain-within": f"{self.drain_within_s}s",
+            **(load.limits.arguments() if load.limits else {}),
             **self.seed.arguments(),
         }
         words = " ".join(f"--{name} {value}" for name, value in options.items())

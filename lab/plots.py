@@ -13,6 +13,7 @@ mpl.use("svg")
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from lab.line import Line
 from lab.numbers import number
@@ -118,8 +119,8 @@ def bars(
 def _bar(axes: Axes, at: int, line: Line, value: Value, least: float) -> None:
     middle = line.median(value)
     if not middle:
-        nothing = "nothing succeeded" if line.finished else "did not finish"
-        _label(axes, least, at, nothing)
+        nothing = "nothing succeeded" if line.held else "nothing held"
+        _label(axes, least, at, nothing if line.finished else "did not finish")
         return
     low, high = line.spread(value)
     crossed = None if line.is_clean else "xxxx"
@@ -220,6 +221,30 @@ def cost(compared: Sequence[Line]) -> Figure:
     axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.margins(x=0.15)
     axes.set_xlabel("CPU seconds for a million deliveries, requests included (log)")
+    return figure
+
+
+@as_svg
+def search(compared: Sequence[Line]) -> Figure:
+    """The rates that were tried, in turn: a dot where one held, a cross where it broke."""
+    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    axes = figure.add_subplot()
+    colours = mpl.colormaps["tab10"].colors  # type: ignore[attr-defined]
+    for line, colour in zip(compared, cycle(colours), strict=False):
+        for repeat in sorted({result.repeat for result in line.tried}):
+            steps = [result for result in line.tried if result.repeat == repeat]
+            rates = [result.offered_rps for result in steps]
+            name = line.name if repeat == 1 else None
+            axes.plot(range(1, len(steps) + 1), rates, color=colour, label=name, linewidth=0.8)
+            for turn, result in enumerate(steps, start=1):
+                mark = "o" if result.held else "x"
+                axes.plot(turn, result.offered_rps, mark, color=colour, markersize=4)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:,.12g}")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.set_xlabel("step of the search")
+    axes.set_ylabel("posts/s offered")
+    figure.legend(loc="outside lower center", ncols=2, fontsize=7)
     return figure
 
 

@@ -13,7 +13,7 @@ from lab import plots
 from lab.comparison import lines
 from lab.page import as_html, headline
 from lab.result import Result, read_results
-from lab.tables import as_markdown, as_table
+from lab.tables import as_markdown, as_table, remarks
 
 TABLE_WIDTH = 110
 
@@ -28,7 +28,8 @@ def report(folder: Path) -> bool:
     if not results:
         raise ValueError(f"there are no results in {folder}")
     compared = lines(results)
-    Console(width=max(Console().width, TABLE_WIDTH)).print(as_table(results, compared))
+    terminal = Console(width=max(Console().width, TABLE_WIDTH))
+    terminal.print(as_table(results, compared), *remarks(compared), sep="\n")
     (folder / "results.json").write_text(json.dumps([asdict(r) for r in results]) + "\n")
     _write_csv(folder / "results.csv", results)
     (folder / "report.md").write_text(as_markdown(results, compared))

@@ -71,7 +71,9 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
         requests = read_requests(out / "requests.csv", load)
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests)
-        plan.experiment.conclude(Measured(service, result, requests, out, plan.drain_within_s))
+        plan.experiment.conclude(
+            Measured(service, result, load, requests, out, plan.drain_within_s)
+        )
 
 
 def _generate(load: Load, service: Service, processes: Processes, out: Path) -> None:

@@ -50,6 +50,8 @@ def audit(line: Line) -> str:
     if worst is None:
         return "DID NOT FINISH"
     verdict = "clean" if worst["ok"] else _findings(worst, experiment_of([line]).findings)
+    if not line.held:
+        return f"NOT HELD: {verdict}"
     if line.as_expected:
         return verdict if worst["ok"] else f"{verdict} (as expected)"
     return f"FAILED: {verdict}"
@@ -80,11 +82,16 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
         answer(compared),
         machine(results),
         "\n".join(map(_markdown_row, [head, ["---"] * len(head), *rows(compared)])),
-        *(["## What failed", "\n".join(f"- {error}" for error in failed)] if failed else []),
+        *_markdown_list(remarks(compared)),
+        *(["## What failed", *_markdown_list(failed)] if failed else []),
         "## Limitations",
-        "\n".join(f"- {limitation}" for limitation in limitations(results, compared)),
+        *_markdown_list(limitations(results, compared)),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def remarks(compared: Sequence[Line]) -> list[str]:
+    return [remark for line in compared for remark in experiment_of([line]).remarks(line)]
 
 
 def title(results: Sequence[Result]) -> str:
@@ -113,7 +120,7 @@ def errors(results: Sequence[Result]) -> list[str]:
 
 def limitations(results: Sequence[Result], compared: Sequence[Line]) -> list[str]:
     durability = {item for r in results for item in r.environment["durability_given_away"]}
-    saturated = sorted({r.variant for r in results if r.generator_saturated})
+    saturated = sorted({line.variant.name for line in compared if line.generator_saturated})
     speeds = [r.environment["calibration_ms"] for r in results]
     drift = (
         f"The machine itself was {max(speeds) / min(speeds):.2f} times slower in some runs than in "
@@ -144,6 +151,10 @@ def _share(audit: dict[str, int], kind: str) -> str:
     """Return how much of what was expected, where the audit knows that, else how many."""
     expected = audit.get("expected")
     return f"{audit[kind]:,}" if expected is None else f"{audit[kind] / max(1, expected):.1%}"
+
+
+def _markdown_list(items: Sequence[str]) -> list[str]:
+    return ["\n".join(f"- {item}" for item in items)] if items else []
 
 
 def _markdown_row(row: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 CELERY_STRATEGIES = ("task", "chunked", "outbox_celery")
 STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
@@ -134,6 +135,10 @@ class Variant:
     def should_be_clean(self) -> bool:
         """Its audit has to be clean; where not, the audit has to find what is wrong by design."""
         return self.delivers and self.database.files == 1
+
+    def expects(self, audit: Mapping[str, Any] | None) -> bool:
+        """Tell whether a run finished, with the audit that this variant should have."""
+        return audit is not None and audit["ok"] == self.should_be_clean
 
 
 def _broker(name: str, strategy: str, said: str) -> str | None:

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 from lab import plots
+from lab.limits import Limits
 from lab.line import Line
-from lab.load import Load, Requests
+from lab.load import Load, Requests, chosen
 from lab.numbers import number, percent
 from lab.result import Figure, Result
+from lab.rounds import Search
 from lab.service import Seed, Service
 from lab.variants import Variant
 
@@ -42,6 +44,9 @@ class Asked(NamedTuple):
     graph: str | None = None
     arrivals: str | None = None
     password: str | None = None
+    loads: str | None = None
+    """Names, "a,b"."""
+    limits: Limits = Limits()
 
 
 class Measured(NamedTuple):
@@ -49,6 +54,7 @@ class Measured(NamedTuple):
 
     service: Service
     result: Result
+    load: Load
     requests: Requests
     folder: Path
     """Of the run, with what Locust wrote: requests.csv and accepted.csv."""
@@ -97,6 +103,11 @@ class Experiment(ABC):
     """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
     pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)
     limitations: ClassVar[tuple[str, ...]] = ()
+    drain_within_s: ClassVar[int] = 480
+    """Unless the command line says otherwise."""
+    searches: ClassVar[bool] = False
+    """Looks for the highest load that holds: which loads it runs depends on what came out, and the
+    generator is part of what it measures."""
 
     @abstractmethod
     def variant(self, name: str) -> Variant:
@@ -106,6 +117,11 @@ class Experiment(ABC):
     def loads(self, asked: Asked) -> list[Load]:
         """Return the loads that every variant is put under, the heaviest last."""
 
+    def search(self, asked: Asked) -> Search:
+        """Yield the loads that a variant is put under, in turn."""
+        for load in chosen(self.loads(asked), asked.loads):  # noqa: UP028  a list takes no answer
+            yield load
+
     def seeding(self) -> Sequence[Sequence[str]]:
         """Return the management commands that follow ``seed_people``, with their arguments."""
         return ()
@@ -114,9 +130,28 @@ class Experiment(ABC):
     def conclude(self, measured: Measured) -> None:
         """Complete the result with figures of the experiment's own (``extra``) and the audit."""
 
+    def lines(self, results: Sequence[Result]) -> list[Line]:
+        """Group results by load and variant, each in the order of their first runs."""
+        groups: dict[str, dict[str, list[Result]]] = {}
+        for result in results:
+            groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
+        return [
+            Line(self.variant(variant), group)
+            for variants in groups.values()
+            for variant, group in variants.items()
+        ]
+
     @abstractmethod
     def praise(self, line: Line) -> str:
         """Say in a sentence what the best variant reached."""
+
+    def beside(self, compared: Sequence[Line]) -> str:
+        """Say how the variants compare with those that aren't ranked, if that matters."""
+        return ""
+
+    def remarks(self, line: Line) -> Sequence[str]:
+        """Return what there is to say of a line below the table."""
+        return ()
 
     def rank(self, line: Line) -> tuple[float, ...]:
         """Return what the lines of the heaviest load are sorted by, the best first."""

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import closing
+from typing import ClassVar
 
 from lab import measure, plots
 from lab.experiments.base import (
@@ -28,13 +29,15 @@ from lab.variants import Variant
 
 SAME = 0.02
 """Rates this close are equal: lag decides between them."""
+DELIVERIES = Column("deliveries/s", lambda r: r.deliveries_per_s)
+LAG_P99 = Column("lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True)
 POSTS = Column("posts/s", lambda r: r.achieved_rps, spread=True, brief=True)
 
 
 class Fanout(Experiment):
     name = "fanout"
     locustfile = "locustfiles/fanout.py"
-    variants = (
+    variants: ClassVar[tuple[str, ...]] = (
         "sqlite-inline-rowwise",
         "sqlite-inline-bulk",
         "sqlite-inline-setbased",
@@ -74,16 +77,16 @@ class Fanout(Experiment):
             ("Celery into Redis", 308.3, 0.9996, 1_600, 4_800),
         )
     )
-    columns = (
+    columns: ClassVar[tuple[Column, ...]] = (
         OFFERED,
         POSTS,
         SUCCESS,
         MEAN,
         P95,
         P99,
-        Column("deliveries/s", lambda r: r.deliveries_per_s),
+        DELIVERIES,
         Column("lag p50 ms", lambda r: r.lag_ms.get("p50")),
-        Column("lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True),
+        LAG_P99,
         Column("drain s", lambda r: r.drain_s, brief=True),
         CORES_BUSY,
     )
@@ -92,7 +95,7 @@ class Fanout(Experiment):
     more_is_better = True
     contrast = "That is {ratio} times what {name} answered"
     findings = ("missing", "duplicated", "unexpected")
-    pictures = (
+    pictures: ClassVar[tuple[Plot, ...]] = (
         LATENCY,
         Plot(
             "Backlog",
@@ -106,7 +109,7 @@ class Fanout(Experiment):
             plots.cost,
         ),
     )
-    limitations = (
+    limitations: ClassVar[tuple[str, ...]] = (
         "Lag ends at the receipt, which is written just before its transaction commits.",
         "pull writes nothing: its readers, whom this load has not, pay for what it counts as "
         "delivered, so it isn't ranked.",

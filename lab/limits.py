@@ -1,0 +1,48 @@
+"""The limits that a rate keeps if it holds."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from lab.numbers import number
+from lab.result import Result
+from lab.variants import Variant
+
+FAILING = 0.001
+ANSWERED = 0.99
+FAR_OFF = 0.8
+"""What answers less of what it is offered isn't near its limit."""
+
+
+class Limits(NamedTuple):
+    p99_ms: float = 1000
+    """Of requests, until they are answered."""
+    lag_ms: float = 500
+    """The lag's p99."""
+    rps: int = 4000
+    """No higher rate is tried."""
+
+    def arguments(self) -> dict[str, str]:
+        """Return what the command line says of them."""
+        return {f"limit-{name.replace('_', '-')}": f"{it:g}" for name, it in self._asdict().items()}
+
+
+def broken(result: Result, variant: Variant, limits: Limits) -> Iterator[str]:
+    """Yield what a run under a load didn't keep; nothing of one that held."""
+    answered = result.achieved_rps or 0.0
+    p99_ms, lag_ms = result.latency_ms.get("p99"), result.lag_ms.get("p99")
+    if result.failures > FAILING * result.requests:
+        yield f"{result.failures / result.requests:.2%} failed > {FAILING:.1%}"
+    if answered < ANSWERED * result.offered_rps:
+        yield f"{number(answered)} answered a second < {ANSWERED:.0%} of {result.offered_rps:,g}"
+    if p99_ms is None or p99_ms > limits.p99_ms:
+        yield f"p99 {number(p99_ms)} ms > {limits.p99_ms:,g}"
+    if variant.delivers and (lag_ms is None or lag_ms > limits.lag_ms):
+        yield f"lag p99 {number(lag_ms)} ms > {limits.lag_ms:,g}"
+    if not variant.expects(result.audit):
+        yield "the audit is not as it should be"
+
+
+def is_far_off(result: Result, variant: Variant) -> bool:
+    """Tell whether what broke its limits would break them again on a quieter machine."""
+    answered = result.achieved_rps or 0.0
+    return answered < FAR_OFF * result.offered_rps or not variant.expects(result.audit)

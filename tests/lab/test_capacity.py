@@ -1,0 +1,292 @@
+"""The search for the highest rate that holds: against made-up services, and on a real one."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from lab.__main__ import main
+from lab.bracket import NARROW, STEP, Bracket
+from lab.comparison import answer, lines
+from lab.experiments import EXPERIMENTS
+from lab.experiments.base import Asked
+from lab.limits import Limits, broken, is_far_off
+from lab.result import Result
+from lab.rounds import rounds
+from lab.variants import Variant
+from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF
+
+CAPACITY = EXPERIMENTS["capacity"]
+NAME = "sqlite-inline-setbased"
+VARIANT = Variant.named(NAME)
+USUAL = Asked()
+
+
+def step(rate, held=True, variant=NAME, repeat=1, **figures):
+    """A finished run that answered all it was offered, and kept its limits or didn't."""
+    defaults = {
+        "audit": HALF if variant.endswith("null") else CLEAN,
+        "achieved_rps": float(rate),
+        "requests": 30 * rate,
+        "latency_ms": {"p99": 20.0},
+        "lag_ms": {"p99": 5.0},
+        "drain_s": 0.1,
+        "deliveries_per_s": rate * 501.0,
+        "window_s": 30,
+        "cpu_s": {"web": 30.0, "locust": 24.0},
+        "extra": {"held": float(held)},
+        "errors": [] if held else ["broke: lag p99 812 ms > 500"],
+    }
+    return Result(
+        experiment="capacity",
+        variant=variant,
+        repeat=repeat,
+        started_at="2026-01-01T00:00:00+00:00",
+        environment=ENVIRONMENT,
+        offered_rps=rate,
+        load=f"{rate}rps",
+        **(defaults | figures),
+    )
+
+
+def search(holds, asked=USUAL):
+    """Answer a search with what ``holds`` makes of each load; return the names of the loads."""
+    tried = []
+
+    def run(variant, load):
+        tried.append(load.name)
+        return holds(load)
+
+    rounds([(VARIANT, CAPACITY.search(asked))], run)
+    return tried
+
+
+def up_to(limit):
+    return lambda load: step(load.users, held=load.users <= limit)
+
+
+def rates(tried):
+    return [int(name.partition("rps")[0]) for name in tried]
+
+
+@pytest.mark.parametrize("limit", [12, 47, 333, 500, 875, 999, 2600])
+def test_a_search_ends_close_below_the_limit(limit):
+    tried = sorted(set(rates(search(up_to(limit)))))
+
+    held = max(rate for rate in tried if rate <= limit)
+    broke = min(rate for rate in tried if rate > limit)
+    assert broke - held <= max(NARROW * held, STEP)
+    assert len(tried) <= 12
+
+
+def test_a_search_is_the_same_each_time():
+    assert search(up_to(875)) == search(up_to(875))
+
+
+def test_what_breaks_is_tried_once_more():
+    tried = search(up_to(600), Asked(users=500, limits=Limits(rps=1000)))
+
+    assert tried[:3] == ["500rps", "1000rps", "1000rps_again"]
+
+
+def test_what_holds_when_it_is_tried_again_holds():
+    """The machine was busy with something else, once."""
+    results = iter([step(500, held=False), step(500), step(1000)])
+
+    tried = search(lambda load: next(results), Asked(limits=Limits(rps=1000)))
+
+    assert tried == ["500rps", "500rps_again", "1000rps"]
+
+
+@pytest.mark.parametrize(
+    "far_off",
+    [{"achieved_rps": 79.0}, {"audit": None, "achieved_rps": None}, {"audit": HALF}],
+    ids=["answers too few", "did not finish", "loses deliveries"],
+)
+def test_what_is_far_off_is_not_tried_again(far_off):
+    tried = search(
+        lambda load: step(load.users, held=False, **far_off) if load.users > 100 else step(100),
+        Asked(users=200),
+    )
+
+    assert tried[:2] == ["200rps", "100rps"]
+    assert not any(name.endswith("_again") for name in tried)
+
+
+def test_what_never_delivers_is_tried_again_too():
+    """Its audit is not clean by design."""
+    broke = step(500, held=False, variant="sqlite-null")
+
+    assert not is_far_off(broke, Variant.named("sqlite-null"))
+
+
+def test_nothing_is_tried_above_the_most_that_was_asked_for():
+    assert rates(search(up_to(10**9), Asked(users=300, limits=Limits(rps=700)))) == [300, 600, 700]
+    assert rates(search(up_to(10**9), Asked(users=300, limits=Limits(rps=7)))) == [7]
+
+
+def test_a_search_gives_up_at_the_least():
+    tried = rates(search(up_to(0), Asked(users=40)))
+
+    assert tried == [40, 40, 20, 20, 10, 10]
+
+
+def test_a_bracket_asks_only_for_what_lies_inside():
+    """Whatever held or broke: rates are rounded, and limits needn't be."""
+    for held in range(1, 120):
+        for broke in range(held + 1, 120):
+            rate = Bracket(held, broke).next_rate(4000)
+            assert rate is None or held < rate < broke
+
+
+def test_named_loads_are_run_without_a_search():
+    assert search(up_to(1000), Asked(users=875, loads="875rps")) == ["875rps"]
+    with pytest.raises(ValueError, match="no load '5rps'"):
+        search(up_to(1000), Asked(users=875, loads="5rps"))
+
+
+def test_variants_take_turns():
+    order = []
+
+    def run(variant, load):
+        order.append((variant.name, load.users))
+        return step(load.users, held=load.users <= 20)
+
+    asked = Asked(users=10, limits=Limits(rps=20))
+    variants = [Variant.named(name) for name in ("sqlite-null", NAME)]
+    rounds([(variant, CAPACITY.search(asked)) for variant in variants], run)
+
+    assert order == [("sqlite-null", 10), (NAME, 10), ("sqlite-null", 20), (NAME, 20)]
+
+
+@pytest.mark.parametrize(
+    ("figures", "limit"),
+    [
+        ({"failures": 10}, "0.33% failed > 0.1%"),
+        ({"achieved_rps": 80.0}, "80 answered a second < 99% of 100"),
+        ({"latency_ms": {"p99": 1234.0}}, "p99 1,234 ms > 1,000"),
+        ({"latency_ms": {"p99": None}}, "p99 - ms > 1,000"),
+        ({"lag_ms": {"p99": 812.0}}, "lag p99 812 ms > 500"),
+        ({"audit": HALF}, "the audit is not as it should be"),
+    ],
+)
+def test_each_limit_is_told_when_it_breaks(figures, limit):
+    assert list(broken(step(100, **figures), VARIANT, Limits())) == [limit]
+
+
+def test_what_keeps_all_limits_holds():
+    assert not list(broken(step(100, failures=3), VARIANT, Limits()))
+
+
+def test_what_never_delivers_has_no_lag_to_keep_and_may_miss_all():
+    floor = step(100, variant="sqlite-null", lag_ms={"p99": None})
+
+    assert not list(broken(floor, Variant.named("sqlite-null"), Limits()))
+
+
+def report_of(folder, *results):
+    for number, one in enumerate(results):
+        replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
+    return main(["report", str(folder)]), (folder / "report.md").read_text()
+
+
+def test_a_report_has_a_line_a_variant_and_says_what_the_limit_was(tmp_path):
+    status, markdown = report_of(
+        tmp_path,
+        *(step(500), step(1000, held=False), step(750, generator_saturated=True)),
+        *(step(500, variant="sqlite-null"), step(1000, variant="sqlite-null")),
+    )
+
+    assert status == 0
+    assert markdown.count("| sqlite-inline-setbased |") == 1
+    assert "| sqlite-inline-setbased | clean | 750 |" in markdown
+    assert (
+        "- sqlite-inline-setbased: 750/s held; 1,000/s broke (lag p99 812 ms > 500); at 750/s 1.8 "
+        "of 2 cores are busy (web 1, locust 0.8); Locust itself was at its limit at 750/s."
+    ) in markdown
+    assert "sqlite-null: 1,000/s held; nothing higher was tried" in markdown
+    assert "sqlite-inline-setbased, 1000rps, run 1: broke: lag p99 812 ms > 500" in markdown
+    assert "The search" in (tmp_path / "report.html").read_text()
+
+
+def test_the_answer_names_the_highest_rate_and_the_fan_out_tax():
+    other = step(10, variant="sqlite-outbox-bulk")
+
+    said = answer(lines([step(950), step(1000, variant="sqlite-null"), other]))
+
+    assert said.startswith("sqlite-inline-setbased holds 950 posts/s: 475,950 deliveries/s")
+    assert "That is 95 times what sqlite-outbox-bulk holds" in said
+    assert said.endswith(
+        "Of what sqlite-null holds, sqlite-inline-setbased holds 0.95, sqlite-outbox-bulk holds "
+        "0.01."
+    )
+
+
+def test_several_searches_come_to_their_median(tmp_path):
+    _, markdown = report_of(
+        tmp_path, *(step(rate, repeat=n) for n, rate in ((1, 500), (2, 700), (3, 520)))
+    )
+
+    assert "| sqlite-inline-setbased | clean | 520 (500 … 700) |" in markdown
+
+
+def test_a_variant_that_holds_nothing_fails_the_report(tmp_path):
+    status, markdown = report_of(tmp_path, step(20, held=False), step(10, held=False))
+
+    assert status == 1
+    assert "No variant that delivers finished with a clean audit, within the limits" in markdown
+    assert "| sqlite-inline-setbased | NOT HELD: clean | - |" in markdown
+    assert "no rate holds; 10/s broke (lag p99 812 ms > 500)" in markdown
+    assert "nothing held" in (tmp_path / "headline.svg").read_text()
+
+
+def test_a_backlog_that_was_left_is_no_loss_but_a_drained_one_is(tmp_path):
+    left = step(1000, held=False, audit=HALF, drain_s=None)
+    lost = step(1000, held=False, audit=HALF)
+
+    assert report_of(tmp_path / "left", step(500), left)[0] == 0
+    status, markdown = report_of(tmp_path / "lost", step(500), lost)
+    assert status == 1
+    assert "50.0% missing" in markdown
+
+
+def test_other_experiments_have_no_limits(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "fanout", "--limit-p99-ms=5"])
+
+    assert "fanout has no limits" in capsys.readouterr().err
+
+
+def laboratory(out, *arguments):
+    command = [sys.executable, "-m", "lab", "run", "capacity", f"--variants={NAME}"]
+    people = ("--people=30", "--friends=5", "--run-time=2s")
+    done = subprocess.run(
+        [*command, *people, *arguments, f"--out={out}"], capture_output=True, text=True, timeout=120
+    )
+    results = {path.parent.name: json.loads(path.read_text()) for path in out.glob("*/result.json")}
+    return done, results
+
+
+def test_a_search_on_a_real_service(tmp_path):
+    done, found = laboratory(tmp_path, "--users=20", "--limit-rps=20")
+
+    assert done.returncode == 0, done.stderr
+    assert set(found) == {f"{NAME}-20rps-1"}
+    highest = found[f"{NAME}-20rps-1"]
+    assert (highest["offered_rps"], highest["extra"]["held"]) == (20, 1)
+    assert "--loads 20rps --users 20" in highest["environment"]["command"]
+    assert f"{NAME} holds 20 posts/s" in (tmp_path / "report.md").read_text()
+    assert main(["report", str(tmp_path)]) == 0
+
+
+def test_a_limit_that_cannot_be_kept_is_told(tmp_path):
+    done, found = laboratory(tmp_path, "--users=20", "--loads=20rps", "--limit-p99-ms=0.01")
+
+    assert done.returncode == 1
+    (result,) = found.values()
+    assert result["extra"]["held"] == 0
+    assert result["audit"]["ok"]
+    assert any(error.startswith("broke: p99") for error in result["errors"])
+    assert "NOT HELD: clean" in (tmp_path / "report.md").read_text()
