@@ -1,6 +1,26 @@
-"""How the service caches posts."""
+"""How the service caches posts and listings."""
 
 from typing import Any
+
+from django_redis.client import DefaultClient
+
+
+class BytesClient(DefaultClient):
+    """Keeps bytes as they are; pickling and looking for integers would cost more than the call."""
+
+    def encode(self, value: Any, *, allow_int: bool = True) -> Any:
+        return value
+
+    def decode(self, value: Any) -> Any:
+        return value
+
+
+def post_cache(redis_url: str) -> dict[str, Any]:
+    """Return the cache of posts, which takes only bytes."""
+    kept = cache(redis_url) | {"KEY_PREFIX": "posts"}
+    if redis_url:
+        kept["OPTIONS"] = {**kept["OPTIONS"], "CLIENT_CLASS": "config.cache.BytesClient"}
+    return kept
 
 
 def listing_cache(redis_url: str) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import environ
 
 from config.broker import TASK_TIME_LIMIT_S, transport_options
-from config.cache import cache, listing_cache
+from config.cache import cache, listing_cache, post_cache
 from config.databases import connect, lanes, pooled
 from config.passwords import hashers
 from config.secret import load_or_create_secret_key
@@ -98,7 +98,11 @@ if DB_LANES:
     MIDDLEWARE += ["config.lanes.LaneMiddleware"]
 REDIS_URL = env.str("REDIS_URL", default="")
 """Of the Redis stores and of the cache; without it nothing but listings is cached."""
-CACHES = {"default": cache(REDIS_URL), "listing": listing_cache(REDIS_URL)}
+CACHES = {
+    "default": cache(REDIS_URL),
+    "posts": post_cache(REDIS_URL),
+    "listing": listing_cache(REDIS_URL),
+}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
 PASSWORD_HASHERS = hashers(env.str("PASSWORD_HASHER", default="argon2"))

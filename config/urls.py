@@ -8,13 +8,14 @@ register_converter(PositiveIdConverter, "id")
 
 DOCS = SpectacularSwaggerView.as_view(url_name="schema", metadata_class=None)
 
+# In the order of how often they are asked for, which is how they are looked through.
 urlpatterns = [
+    path("v1/", include("feed.urls")),
     path("healthz", HealthView.as_view()),
     path("readyz", ReadyView.as_view()),
     path("statusz", StatusView.as_view()),
     path("v1/", include("accounts.urls")),
     path("v1/", include("activity.urls")),
-    path("v1/", include("feed.urls")),
     path("v1/me/", include("feed.exports.urls")),
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("v1/docs/", DOCS, name="docs"),

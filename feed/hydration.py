@@ -10,7 +10,7 @@ between.
 import json
 from collections.abc import Iterable, Sequence
 
-from django.core.cache import cache
+from django.core.cache import caches
 
 from feed.models import Post
 from feed.serializers import PostSerializer
@@ -24,7 +24,7 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 def hydrate(ids: Sequence[int]) -> dict[int, bytes]:
     """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``)."""
     keys = {_key(post_id): post_id for post_id in ids}
-    cached = cache.get_many(keys)
+    cached = caches["posts"].get_many(keys)
     posts = {keys[key]: post for key, post in cached.items() if post != ASK_THE_DATABASE}
     if len(posts) < len(ids):
         posts |= _read([post_id for post_id in ids if post_id not in posts])
@@ -33,13 +33,13 @@ def hydrate(ids: Sequence[int]) -> dict[int, bytes]:
 
 def forget(post_id: int) -> None:
     """Send readers to the database for this post; to be called before it is deleted."""
-    cache.set(_key(post_id), ASK_THE_DATABASE, 2 * KEEP_S)
+    caches["posts"].set(_key(post_id), ASK_THE_DATABASE, 2 * KEEP_S)
 
 
 def _read(ids: Iterable[int]) -> dict[int, bytes]:
     posts = {post_id: _json(post) for post_id, post in Post.objects.live().in_bulk(ids).items()}
     for post_id, post in posts.items():
-        cache.add(_key(post_id), post, KEEP_S)
+        caches["posts"].add(_key(post_id), post, KEEP_S)
     return posts
 
 

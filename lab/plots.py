@@ -13,7 +13,7 @@ mpl.use("svg")
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
+from matplotlib.ticker import LogLocator, MaxNLocator
 
 from lab.line import Line
 from lab.numbers import number
@@ -111,6 +111,7 @@ def bars(
     axes.set_yticks(range(rows), names)
     axes.set_xscale("log")
     axes.set_xlim(least, most * 40)
+    axes.xaxis.set_major_locator(LogLocator(numticks=6))
     axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.set_xlabel(axis)
     return figure

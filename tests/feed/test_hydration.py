@@ -3,11 +3,11 @@
 import signal
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import transaction
 from django_redis import get_redis_connection
 
-from config.cache import cache as cache_settings
+from config.cache import post_cache
 from feed.hydration import forget, hydrate
 from feed.models import Post
 from feed.services import delete_post, publish_post
@@ -17,8 +17,8 @@ from tests.conftest import client_of, redis_server
 @pytest.fixture
 def cached(settings, redis_url, friends):
     """Three posts of person 1, with an empty cache on a real Redis."""
-    settings.CACHES = {"default": cache_settings(redis_url)}
-    cache.clear()
+    settings.CACHES = settings.CACHES | {"posts": post_cache(redis_url)}
+    caches["posts"].clear()
     return [publish_post(author_id=1, body=f"post {n}").post.id for n in range(3)]
 
 
@@ -49,7 +49,7 @@ def test_only_what_the_cache_lacks_is_queried(cached, django_assert_num_queries)
 
 def test_a_page_costs_one_call_to_the_cache(cached):
     hydrate(cached)
-    redis = get_redis_connection()
+    redis = get_redis_connection("posts")
     before = redis.info("stats")["total_commands_processed"]
 
     hydrate(cached)
@@ -84,7 +84,7 @@ def test_a_deletion_that_did_not_happen_hides_nothing(cached):
 def test_a_frozen_cache_is_answered_with_503_in_time(settings, tmp_path, friends):
     publish_post(author_id=1, body="hello")
     with redis_server(tmp_path) as (process, environment):
-        settings.CACHES = {"default": cache_settings(environment["REDIS_URL"])}
+        settings.CACHES = settings.CACHES | {"posts": post_cache(environment["REDIS_URL"])}
         process.send_signal(signal.SIGSTOP)
 
         answer = client_of(2).get("/v1/feed/")

@@ -6,10 +6,10 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from django.core.cache import cache
+from django.core.cache import caches
 from django.db import connection
 
-from config.cache import cache as cache_settings
+from config.cache import post_cache
 from feed.audit import audit
 from feed.models import Post
 from feed.selectors import read_timeline
@@ -100,8 +100,8 @@ def bodies(owner_id):
 @pytest.fixture(params=PAIRS, ids="-".join)
 def strategy(request, settings, worker, friends, redis, redis_url):
     """The cache is a real one, which readers fill while the delivery is on its way."""
-    settings.CACHES = {"default": cache_settings(redis_url)}
-    cache.clear()
+    settings.CACHES = settings.CACHES | {"posts": post_cache(redis_url)}
+    caches["posts"].clear()
     settings.FEED_FANOUT, settings.FEED_TIMELINE = request.param
     return request.param[0]
 
