@@ -5,7 +5,7 @@ from typing import Any
 from django_redis.client import DefaultClient
 
 
-class BytesClient(DefaultClient):
+class BytesClient(DefaultClient):  # type: ignore[misc]  # django-redis has no types
     """Keeps bytes as they are; pickling and looking for integers would cost more than the call."""
 
     def encode(self, value: Any, *, allow_int: bool = True) -> Any:

@@ -1,6 +1,5 @@
 import hashlib
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import ClassVar
 
@@ -46,7 +45,9 @@ class ScriptedTimeline(RedisTimeline):
 
     def _call(self, shards: Sequence[Shard]) -> None:
         prefixes = [self.shard_prefix(shard.number) for shard in shards]
-        packed = chain.from_iterable((s.owners, s.lengths, s.posts, s.span) for s in shards)
+        packed: list[str | bytes] = []
+        for shard in shards:
+            packed += (shard.owners, shard.lengths, shard.posts, shard.span)
         self.client.evalsha(self.script.sha1, len(prefixes), *prefixes, self.capacity, *packed)
 
 
