@@ -12,6 +12,8 @@ import pytest
 
 from tests.locustfiles.load import Run
 
+pytestmark = pytest.mark.alone
+
 STANDS_STILL_S = 5.0
 FEW_IN_FLIGHT = """
 from locustfiles import arrivals
