@@ -2,8 +2,6 @@
 PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
-# These load the machine, so they run one at a time.
-LOADING := tests/lab tests/locustfiles tests/metrics tests/system
 
 .PHONY: setup servers demo test lint serve
 setup: .venv/ready
@@ -24,9 +22,9 @@ servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the dis
 	sh bootstrap.sh servers
 
 test: setup servers
-	$(PYTHON) -m pytest -n 2 $(addprefix --ignore=,$(LOADING))
+	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
-	$(PYTHON) -m pytest $(LOADING)
+	$(PYTHON) -m pytest -m alone
 
 lint: setup
 	$(PYTHON) -m ruff check .

@@ -16,9 +16,14 @@ from lab.processes import RunFailed
 
 RAMP_S = 2
 WARM_UP_S = 5
-"""Ramp and warm-up together; requests that end before are not counted."""
+"""Ramp and warm-up together; requests that end before are not counted. What is measured for less
+than that, which makes no figure worth telling, is warmed up for as long as it is measured."""
 COOL_DOWN_S = 1
 """The load goes on a little beyond the window, which begins with the first request."""
+
+
+def warm_up_s(run_time_s: int) -> int:
+    return max(RAMP_S, min(WARM_UP_S, run_time_s))
 
 
 @dataclass(frozen=True)

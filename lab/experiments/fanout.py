@@ -22,7 +22,7 @@ from lab.experiments.base import (
     Published,
 )
 from lab.line import Line
-from lab.load import Load
+from lab.load import Load, warm_up_s
 from lab.progress import stage
 from lab.resources import check_resources
 from lab.variants import Variant
@@ -119,13 +119,15 @@ class Fanout(Experiment):
         return Variant.named(name)
 
     def loads(self, asked: Asked) -> list[Load]:
+        run_time_s = asked.run_time_s or 30
         return [
             Load(
                 asked.users or 500,
-                asked.run_time_s or 30,
+                run_time_s,
                 self.locustfile,
                 arrivals=asked.arrivals or "closed",
                 counted=("POST /v1/posts/",),
+                warm_up_s=warm_up_s(run_time_s),
                 options={
                     "graph": asked.graph or self.seed.graph,
                     "visible-share": 0,  # the receipts tell it without asking

@@ -9,37 +9,42 @@ from lab.servers.mysql import MySQL
 
 REPLICATED = ("--log-bin=binlog", "--server-id=1", "--binlog-format=ROW")
 """What makes a server a primary, whatever its profile says of the log."""
+REPLICATING = (
+    "--relay-log=relay",
+    # Smaller than the primary: several of them share a machine with it.
+    "--innodb-buffer-pool-size=256M",
+    "--innodb-log-file-size=64M",
+)
 CATCH_UP_WITHIN_S = 60
+
+
+def following(host: str, port: int, *, delay_s: int = 0) -> tuple[str, str]:
+    """Return what makes an empty server a replica: what compose/mysql/replica.sql says too."""
+    return (
+        f"CHANGE MASTER TO MASTER_HOST='{host}', MASTER_PORT={port}, MASTER_USER='root', "
+        f"MASTER_USE_GTID=slave_pos, MASTER_DELAY={delay_s}",
+        "START SLAVE",
+    )
 
 
 class Replica(MySQL):
     """Repeats what its primary did, from the first statement on; both have to be MariaDB."""
 
     def __init__(self, primary: MySQL, folder: Path, number: int, *, delay_s: int) -> None:
-        # Smaller than the primary: several of them share a machine with it.
-        options = (
-            f"--server-id={number + 1}",
-            "--innodb-buffer-pool-size=256M",
-            "--innodb-log-file-size=64M",
-        )
         super().__init__(
             primary.processes,
             folder,
             LAUNCHERS["local"],
             profile=primary.profile.name,
-            options=options,
+            options=(f"--server-id={number + 1}", *REPLICATING),
         )
         self.primary = primary
         self.delay_s = delay_s
 
     def after_start(self) -> None:
         with self.connect() as connection:
-            cursor = connection.cursor()
-            cursor.execute(
-                f"CHANGE MASTER TO MASTER_HOST='127.0.0.1', MASTER_PORT={self.primary.port}, "
-                f"MASTER_USER='root', MASTER_USE_GTID=slave_pos, MASTER_DELAY={self.delay_s}"
-            )
-            cursor.execute("START SLAVE")
+            for statement in following("127.0.0.1", self.primary.port, delay_s=self.delay_s):
+                connection.cursor().execute(statement)
 
     def await_position(self, position: str, within_s: float) -> bool:
         """Return whether it got there in time."""

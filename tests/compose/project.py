@@ -21,7 +21,10 @@ DEFAULTS = {
     for name, operator, default in VARIABLE.findall(FILE.read_text())
 }
 """Of every variable in compose.yaml; None if it has none."""
-EXAMPLE = dict(re.findall(r"^(\w+)=(.*)$", (FOLDER / ".env.example").read_text(), re.MULTILINE))
+EXAMPLE_FILE = (FOLDER / ".env.example").read_text()
+EXAMPLE = dict(re.findall(r"^(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
+WITH_REPLICAS = dict(re.findall(r"^#(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
+"""What the example says instead for a primary and its replicas."""
 
 
 def profiles(name):
@@ -34,9 +37,10 @@ def dependencies(name):
     return wanted if isinstance(wanted, dict) else {other: {} for other in wanted}
 
 
-def environment(name):
-    """What a service finds in its environment, when everything is as in the example."""
-    given = DEFAULTS | EXAMPLE | {"SECRET_KEY": "a key for the tests, which is long enough"}
+def environment(name, **instead):
+    """What a service finds in its environment, when everything else is as in the example."""
+    secret = {"SECRET_KEY": "a key for the tests, which is long enough"}
+    given = DEFAULTS | EXAMPLE | secret | instead
     return {
         key: VARIABLE.sub(lambda match: given[match[1]], value)
         for key, value in OURS[name]["environment"].items()

@@ -6,7 +6,7 @@ import sys
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.compose.project import COMMANDS, OURS, environment, instructions
+from tests.compose.project import COMMANDS, OURS, WITH_REPLICAS, environment, instructions
 
 ONLY_LOOK = {"celery": "--help", "locust": "--list", "gunicorn": "--check-config"}
 """Makes a program read its command line, and end."""
@@ -14,10 +14,10 @@ ONLY_LOOK = {"celery": "--help", "locust": "--list", "gunicorn": "--check-config
 ALL = COMMANDS | {"app": CMD}
 
 
-def run(argv, name):
+def run(argv, name, **instead):
     return subprocess.run(
         [sys.executable, *argv],
-        env={**os.environ, **environment(name)},
+        env={**os.environ, **environment(name, **instead)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -51,7 +51,8 @@ def test_programs_take_their_options(name):
     assert wrong.returncode != 0
 
 
-def test_the_service_starts_with_what_the_example_says():
-    done = run(["manage.py", "check"], "app")
+@pytest.mark.parametrize("instead", [{}, WITH_REPLICAS], ids=["as it is", "with replicas"])
+def test_the_service_starts_with_what_the_example_says(instead):
+    done = run(["manage.py", "check"], "app", **instead)
 
     assert done.returncode == 0, done.stderr

@@ -38,9 +38,10 @@ def test_profiles_choose_the_servers_the_workers_and_the_load():
             chosen.setdefault(profile, set()).add(name)
 
     assert chosen == {
-        "always": {"migrate", "app", "nginx"},
+        "always": {"migrate", "app", "nginx", "exports"},
         "mysql-default": {"mysql-default"},
         "mysql-tuned": {"mysql-tuned"},
+        "replicas": {"mysql-primary", "mysql-replica1", "mysql-replica2"},
         "redis": {"redis"},
         "rabbitmq": {"rabbitmq"},
         "drainer": {"drainer"},
@@ -89,6 +90,26 @@ def test_each_mysql_has_its_own_settings(profile):
     (mount,) = SERVICES[f"mysql-{profile}"]["volumes"]
 
     assert mount == f"./mysql/{profile}.cnf:/etc/mysql/conf.d/feed.cnf:ro"
+
+
+def test_exports_are_fetched_from_where_they_are_made():
+    places = {
+        name: {tuple(mount.split(":")) for mount in OURS[name]["volumes"]}
+        for name in ("app", "exports")
+    }
+    folder = OURS["app"]["environment"]["EXPORT_DIR"]
+
+    assert places["app"] == places["exports"] == {("exports", folder)}
+    assert OURS["exports"]["environment"]["EXPORT_DIR"] == folder
+
+
+def test_volumes_are_mounted_on_folders_that_the_image_gives_to_its_user():
+    (made,) = (run for run in instructions("RUN") if run.startswith("install "))
+    (where,) = instructions("WORKDIR")
+    folders = {f"{where}/{folder}" for folder in made.split("--owner=feed ")[1].split()}
+
+    mounts = [mount.split(":") for service in OURS.values() for mount in service.get("volumes", ())]
+    assert {inside for source, inside, *_ in mounts if source in PROJECT["volumes"]} == folders
 
 
 @each_of_ours

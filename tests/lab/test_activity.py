@@ -17,7 +17,7 @@ def laboratory(out, variants, environment=()):
         env=os.environ | dict(environment),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
     return done.returncode, {result["variant"]: result for result in found}

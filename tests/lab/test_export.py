@@ -17,7 +17,7 @@ def export(out, variants, environment=None):
         env=os.environ | (environment or {}),
         capture_output=True,
         text=True,
-        timeout=150,
+        timeout=600,
     )
     found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
     return done.returncode, {result["variant"]: result for result in found}

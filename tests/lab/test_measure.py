@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lab import measure
-from lab.load import WARM_UP_S, Load, read_requests
+from lab.load import RAMP_S, WARM_UP_S, Load, read_requests, warm_up_s
 from lab.processes import RunFailed
 from lab.service import Receipt
 
@@ -71,6 +71,11 @@ def requests_csv(tmp_path):
         return path
 
     return write
+
+
+@pytest.mark.parametrize(("run_time_s", "expected"), [(1, RAMP_S), (3, 3), (30, WARM_UP_S)])
+def test_a_short_window_is_warmed_up_for_as_long(run_time_s, expected):
+    assert warm_up_s(run_time_s) == expected
 
 
 def test_only_posts_that_end_within_the_window_count(requests_csv):

@@ -17,7 +17,7 @@ FIELDS = (
 
 def laboratory(*arguments):
     return subprocess.run(
-        [sys.executable, "-m", "lab", *arguments], capture_output=True, text=True, timeout=180
+        [sys.executable, "-m", "lab", *arguments], capture_output=True, text=True, timeout=600
     )
 
 

@@ -15,7 +15,7 @@ from lab.processes import Processes, RunFailed
 from lab.servers import LAUNCHERS, MySQL, RabbitMQ, Redis
 from lab.servers.launchers import docker_answers
 
-SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=2s"]
+SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=1s"]
 
 
 @pytest.fixture
@@ -24,16 +24,26 @@ def processes(tmp_path):
         yield processes
 
 
-@pytest.fixture
-def mysql(processes, tmp_path):
-    server = MySQL(processes, tmp_path / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
+@pytest.fixture(scope="module")
+def somebodys(tmp_path_factory):
+    """Where somebody else runs servers."""
+    folder = tmp_path_factory.mktemp("somebody")
+    with Processes(folder / "logs") as processes:
+        yield processes, folder
+
+
+@pytest.fixture(scope="module")
+def mysql(somebodys):
+    processes, folder = somebodys
+    server = MySQL(processes, folder / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
     server.start()
     return server
 
 
-@pytest.fixture
-def redis_server(processes, tmp_path):
-    server = Redis(processes, tmp_path / "redis", LAUNCHERS["local"])
+@pytest.fixture(scope="module")
+def redis_server(somebodys):
+    processes, folder = somebodys
+    server = Redis(processes, folder / "redis", LAUNCHERS["local"])
     server.start()
     return server
 
@@ -89,7 +99,7 @@ def laboratory(tmp_path, environment, variant="mysql_tuned-task-ring"):
         env=os.environ | environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     (path,) = (tmp_path / "out").glob("*/result.json")
     return done, json.loads(path.read_text())
@@ -116,7 +126,7 @@ def test_an_external_redis_with_something_in_it_is_refused_and_kept(tmp_path, ex
 
     assert done.returncode == 1
     assert "has to name an empty database" in result["errors"][0]
-    assert client.get("mine") == b"dear to me"
+    assert client.getdel("mine") == b"dear to me"
 
 
 def test_an_external_database_with_another_profile_is_refused(tmp_path, external):

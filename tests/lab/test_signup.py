@@ -28,7 +28,7 @@ def run(tmp_path_factory):
         env=os.environ | PLANTED,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
     )
     found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
     return done, (out / "report.md").read_text(), {it["variant"]: it for it in found}

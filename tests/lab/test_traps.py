@@ -8,7 +8,9 @@ import sys
 import time
 from pathlib import Path
 
-SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=3s"]
+import pytest
+
+SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=2s"]
 PLANTED = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.settings"}
 BUSY = {"PYTHONPATH": str(Path("tests/lab/planted/busy").resolve())}
 
@@ -24,7 +26,7 @@ def laboratory(out, *arguments, environment=None):
         env=os.environ | (environment or {}),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     return done.returncode, results(out), (out / "report.md").read_text()
 
@@ -34,10 +36,15 @@ def results(out):
     return {result["variant"]: result for result in found}
 
 
-def test_a_store_that_loses_posts_fails_whatever_its_speed(tmp_path):
-    status, found, report = laboratory(
-        tmp_path, "--variants=sqlite-outbox-setbased", environment=PLANTED
-    )
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """One run of a store that loses posts and one that delivers twice."""
+    variants = "--variants=sqlite-outbox-setbased,sqlite-outbox-ring"
+    return laboratory(tmp_path_factory.mktemp("out"), variants, environment=PLANTED)
+
+
+def test_a_store_that_loses_posts_fails_whatever_its_speed(planted):
+    status, found, report = planted
 
     audit = found["sqlite-outbox-setbased"]["audit"]
     assert status == 1
@@ -47,10 +54,8 @@ def test_a_store_that_loses_posts_fails_whatever_its_speed(tmp_path):
     assert "No variant that delivers finished with a clean audit" in report
 
 
-def test_a_store_that_delivers_twice_fails(tmp_path):
-    status, found, report = laboratory(
-        tmp_path, "--variants=sqlite-outbox-ring", environment=PLANTED
-    )
+def test_a_store_that_delivers_twice_fails(planted):
+    status, found, report = planted
 
     audit = found["sqlite-outbox-ring"]["audit"]
     assert status == 1

@@ -45,7 +45,7 @@ class Run:
             ],
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=600,
         )
         self.exit_code = done.returncode
         self.output = done.stdout + done.stderr

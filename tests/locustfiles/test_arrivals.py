@@ -12,6 +12,8 @@ import pytest
 
 from tests.locustfiles.load import Run
 
+pytestmark = pytest.mark.alone
+
 STANDS_STILL_S = 5.0
 FEW_IN_FLIGHT = """
 from locustfiles import arrivals
@@ -26,10 +28,10 @@ def stalling_run(run, service, tmp_path):
     accepted = tmp_path / "accepted.csv"
 
     def stall():
-        parents = [psutil.Process(pid) for pid in service.processes.pids("web")]
-        servers = [p.pid for parent in parents for p in (parent, *parent.children())]
         while not accepted.exists() or len(accepted.read_text().splitlines()) < 30:
             time.sleep(0.05)
+        parents = [psutil.Process(pid) for pid in service.processes.pids("web")]
+        servers = [p.pid for parent in parents for p in (parent, *parent.children())]
         for pid in servers:
             os.kill(pid, signal.SIGSTOP)
         time.sleep(STANDS_STILL_S)

@@ -42,7 +42,7 @@ def test_the_p99_sets_the_exit_status(p99_ms, status, service, tmp_path):
         ],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=600,
     )
 
     assert done.returncode == status, done.stderr

@@ -8,6 +8,8 @@ import pytest
 
 from tests.system.processes import SEED, Running, kill_when
 
+pytestmark = pytest.mark.alone
+
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 UNPAID = f"""
     SELECT (SELECT count(*) FROM feed_post WHERE delivered_at IS NOT NULL) * {SEED.friends + 1}

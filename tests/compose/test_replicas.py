@@ -1,0 +1,69 @@
+"""The primary and its replicas are those of the laboratory, which the tests run."""
+
+import re
+import shlex
+from urllib.parse import urlsplit
+
+import pytest
+
+from lab.servers.replicas import REPLICATED, REPLICATING, following
+from tests.compose.project import FOLDER, SERVICES, WITH_REPLICAS, dependencies, profiles
+
+PRIMARY = "mysql-primary"
+REPLICAS = [name for name in SERVICES if name.startswith("mysql-replica")]
+each_replica = pytest.mark.parametrize("name", REPLICAS)
+
+
+def options(name):
+    return shlex.split(SERVICES[name]["command"])
+
+
+def mounts(name):
+    return dict(mount.split(":")[1::-1] for mount in SERVICES[name]["volumes"])
+
+
+def test_every_server_has_an_id_of_its_own():
+    assert options(PRIMARY) == [*REPLICATED]
+    for number, name in enumerate(REPLICAS, start=2):
+        assert options(name) == [f"--server-id={number}", *REPLICATING]
+
+
+@each_replica
+def test_a_replica_follows_the_primary_by_the_statements_of_the_laboratory(name):
+    file = FOLDER / mounts(name)["/docker-entrypoint-initdb.d/replica.sql"]
+    text = re.sub(r"^--.*$", "", file.read_text(), flags=re.MULTILINE)
+    statements = [" ".join(statement.split()) for statement in text.split(";") if statement.strip()]
+
+    assert statements == [*following(PRIMARY, 3306)]
+
+
+def test_all_of_them_are_tuned_alike():
+    files = {mounts(name)["/etc/mysql/conf.d/feed.cnf"] for name in (PRIMARY, *REPLICAS)}
+
+    assert files == {"./mysql/tuned.cnf"}
+
+
+@each_replica
+def test_a_replica_starts_after_its_primary_and_is_healthy_when_it_has_caught_up(name):
+    check = SERVICES[name]["healthcheck"]["test"]
+
+    assert dependencies(name) == {PRIMARY: {"condition": "service_healthy"}}
+    assert check[-1] == "--replication"  # which looks at what was said before it
+    assert {"--replication_io", "--replication_sql"} < set(check)
+    # Else the user of the check may not ask.
+    assert SERVICES[name]["environment"]["MARIADB_HEALTHCHECK_GRANTS"] == "REPLICA MONITOR"
+
+
+def test_the_service_waits_for_whichever_of_them_is_chosen():
+    chosen = {"condition": "service_healthy", "required": False}
+
+    assert dependencies("migrate")[PRIMARY] == chosen
+    assert all(dependencies("app")[name] == chosen for name in REPLICAS)
+
+
+def test_the_example_names_the_primary_and_every_replica():
+    hosts = [urlsplit(url).hostname for url in WITH_REPLICAS["REPLICA_URLS"].split(",")]
+
+    assert urlsplit(WITH_REPLICAS["DATABASE_URL"]).hostname == PRIMARY
+    assert hosts == REPLICAS
+    assert profiles(PRIMARY) < set(WITH_REPLICAS["COMPOSE_PROFILES"].split(","))
