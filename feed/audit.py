@@ -71,7 +71,7 @@ def audit(
     for done, owner_id in enumerate(people, start=1):
         friends = Friendship.objects.filter(person_id=owner_id).values_list("friend_id", flat=True)
         authors = np.array([owner_id, *friends], np.int64)
-        _audit_one(found, owner_id, posts.due(authors), timeline)
+        audit_one(found, owner_id, posts.due(authors), timeline)
         _count_lost(found, owner_id, lost, authors)
         yield done / len(people), found
 
@@ -95,9 +95,9 @@ class _Posts:
             created=[row[3] for row in rows],
         )
 
-    def due(self, authors: Ids) -> "_Due":
+    def due(self, authors: Ids) -> "Due":
         mine = np.isin(self.authors, authors)
-        return _Due(self.ids[mine], self.live[mine])
+        return Due(self.ids[mine], self.live[mine])
 
     def __contains__(self, post: AcceptedPost) -> bool:
         at = int(np.searchsorted(self.ids, post.id))
@@ -107,7 +107,7 @@ class _Posts:
         )
 
 
-class _Due(NamedTuple):
+class Due(NamedTuple):
     """The posts of one person's timeline, oldest first."""
 
     ids: Ids
@@ -118,7 +118,8 @@ class _Due(NamedTuple):
         return self.ids[start:][self.live[start:]]
 
 
-def _audit_one(found: Audit, owner_id: int, due: _Due, timeline: Timeline) -> None:
+def audit_one(found: Audit, owner_id: int, due: Due, timeline: Timeline) -> None:
+    """Count what one person's timeline lacks and has too much."""
     held = np.array(timeline.members(owner_id), np.int64)
     distinct, times = np.unique(held, return_counts=True)
     wanted = due.newest(timeline.capacity)

@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from lab import planning
+from lab.bench import bench
+from lab.bench.grid import Grid
+from lab.bench.targets import choose
 from lab.compare import compare
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
@@ -102,6 +105,12 @@ def serve_variant(options: argparse.Namespace) -> int:
     return 0
 
 
+def bench_stores(options: argparse.Namespace) -> int:
+    grid = Grid.checked(people=options.people, friends=options.friends, batch=options.batch)
+    out: Path = options.out or Path("results") / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
+    return 0 if bench(choose(options.stores), grid, out, as_json=options.json) else 1
+
+
 def report_results(options: argparse.Namespace) -> int:
     return 0 if report(options.folder) else 1
 
@@ -171,6 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("second", type=Path, metavar="DIR2")
     command.add_argument("--anyway", action="store_true", help="though the machines differ")
     command.set_defaults(command=compare_results)
+    _add_bench(commands.add_parser("bench", help="time the delivery engine alone, every store"))
     _add_plan(commands.add_parser("plan", help="reckon the load of so many users, and back"))
     return parser
 
@@ -201,6 +211,16 @@ def _add_limits(group: Any) -> None:
     group.add_argument("--limit-p99-ms", type=_above_0, metavar="MS", help=of_p99)
     group.add_argument("--limit-lag-ms", type=_above_0, metavar="MS", help=of_lag)
     group.add_argument("--limit-rps", type=_positive, metavar="N", help=f"the most to try ({rps})")
+
+
+def _add_bench(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--stores", metavar="A,B", help="some (mysql_tuned-setbased, ring …)")
+    for name, numbers in Grid()._asdict().items():
+        usual = f"{','.join(map(str, numbers))} if not said"
+        command.add_argument(f"--{name}", type=_numbers, metavar="N,N", help=usual)
+    command.add_argument("--json", action="store_true", help="print the rows and nothing else")
+    command.add_argument("--out", type=Path, metavar="DIR")
+    command.set_defaults(command=bench_stores)
 
 
 def _add_plan(command: argparse.ArgumentParser) -> None:
@@ -240,6 +260,10 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return number
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(_positive, text.split(",")))
 
 
 def _above_0(text: str) -> float:

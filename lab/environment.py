@@ -20,10 +20,16 @@ PACKAGES = (
 
 def describe(variant: Variant, command: str) -> dict[str, Any]:
     """Describe the machine and the variant; ``command`` is the one that repeats the run."""
+    return describe_machine(command) | {
+        "settings": variant.environment,
+        "durability_given_away": variant.durability_given_away,
+    }
+
+
+def describe_machine(command: str) -> dict[str, Any]:
     return {
         "commit": _commit(),
         "command": command,
-        "settings": variant.environment,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
         "servers": {},
@@ -31,7 +37,6 @@ def describe(variant: Variant, command: str) -> dict[str, Any]:
         "cpus": os.cpu_count(),
         "calibration_ms": calibration_ms(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
-        "durability_given_away": variant.durability_given_away,
     }
 
 

@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 console = Console(stderr=True)
+Advance = Callable[..., None]
 
 
 @contextmanager
-def stage(name: str, seconds: float | None = None) -> Iterator[Callable[..., None]]:
+def stage(name: str, seconds: float | None = None) -> Iterator[Advance]:
     """Show a stage while its block runs.
 
     Calling what it yields moves the bar on by the clock, and may say anew what is going on.

@@ -11,15 +11,16 @@ class Pipeline(SortedSetTimeline):
     """The commands of ``roundtrip``, sent together and answered together."""
 
     def write(self, deliveries: Deliveries) -> None:
-        pairs = _pairs(deliveries)
+        waiting = pairs(deliveries)
         with self.client.pipeline(transaction=False) as pipeline:
-            while portion := list(islice(pairs, PORTION)):
+            while portion := list(islice(waiting, PORTION)):
                 for post_id, owner_id in portion:
                     self.put(pipeline, owner_id, post_id)
                 pipeline.execute()
 
 
-def _pairs(deliveries: Deliveries) -> Iterator[tuple[int, int]]:
+def pairs(deliveries: Deliveries) -> Iterator[tuple[int, int]]:
+    """Yield each delivery as (post id, owner id)."""
     for post_id, owners in deliveries:
         for owner_id in owners.tolist():
             yield post_id, owner_id

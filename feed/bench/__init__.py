@@ -1,0 +1,1 @@
+"""The delivery engine alone, timed: what ``python -m lab bench`` starts of the service."""

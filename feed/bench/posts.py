@@ -1,0 +1,49 @@
+"""Posts for the bench: written before anything is timed, and remembered until they are checked."""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from django.db import connection, transaction
+from django.db.models import Max
+from django.utils import timezone
+
+from feed.models import Post
+from feed.recipients import Ids
+
+BODY = "What people write is about this long, as far as anybody has counted; a picture is a link."
+
+
+def make_posts(author_ids: Ids) -> list[Post]:
+    """Write a post of each author, with ascending ids."""
+    newest = Post.objects.aggregate(id=Max("id"))["id"] or 0
+    pairs = list(enumerate(author_ids.tolist(), start=newest + 1))
+    _insert(pairs)
+    return [Post(id=post_id, author_id=author_id, body=BODY) for post_id, author_id in pairs]
+
+
+def _insert(pairs: Sequence[tuple[int, int]]) -> None:
+    now = connection.ops.adapt_datetimefield_value(timezone.now())
+    table = connection.ops.quote_name(Post._meta.db_table)
+    columns = "(id, author_id, body, created_at, like_count)"
+    sql = f"INSERT INTO {table} {columns} VALUES (%s, %s, %s, %s, 0)"  # noqa: S608
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.executemany(sql, [(*pair, BODY, now) for pair in pairs])
+
+
+def in_batches(posts: Sequence[Post], size: int) -> Iterator[Sequence[Post]]:
+    for start in range(0, len(posts), size):
+        yield posts[start : start + size]
+
+
+class Delivered:
+    """The posts that a store was given since it was empty, oldest first."""
+
+    def __init__(self) -> None:
+        self._pairs: list[tuple[int, int]] = []
+
+    def add(self, posts: Sequence[Post]) -> None:
+        self._pairs += [(post.id, post.author_id) for post in posts]
+
+    def ids_and_authors(self) -> tuple[Ids, Ids]:
+        pairs = np.array(self._pairs, np.int64).reshape(-1, 2)
+        return pairs[:, 0], pairs[:, 1]

@@ -1,0 +1,106 @@
+"""What the bench found, on disk the moment it is known."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lab.bench.hearing import Heard
+from lab.bench.targets import Target
+
+
+class Record:
+    """The rows, reads and failures of a run; ``bench.json`` has them at any time."""
+
+    def __init__(self, out: Path, environment: dict[str, Any]) -> None:
+        self.out = out
+        self.environment = environment
+        self.rows: list[dict[str, Any]] = []
+        self.reads: list[dict[str, Any]] = []
+        self.checks: list[dict[str, Any]] = []
+        self.failures: list[str] = []
+        out.mkdir(parents=True, exist_ok=True)
+
+    def add_row(self, row: dict[str, Any]) -> None:
+        self.rows.append(row)
+        self.write()
+
+    def add_read(self, target: Target, figures: dict[str, Any], server_s: float | None) -> None:
+        count = figures["reads"]
+        self.reads.append(
+            {
+                "store": target.store,
+                "database": target.database,
+                "read": figures["read"],
+                "reads_per_s": rate(count, figures["wall_s"]),
+                "client_us": each_us(figures["client_s"], count),
+                "server_us": each_us(server_s, count),
+            }
+        )
+        self.write()
+
+    def add_check(self, target: Target, figures: dict[str, Any]) -> None:
+        """Take down what a check found, and who failed it."""
+        self.checks.append({"store": target.store, "database": target.database, **figures})
+        if not figures["ok"]:
+            found = ", ".join(
+                f"{figures[kind]} {kind}" for kind in ("missing", "duplicated", "unexpected")
+            )
+            at = f"{figures['people']:,} people, {figures['friends']:,} friends each"
+            self.failures.append(f"{target.name}: {found} of {figures['expected']} at {at}")
+        self.write()
+
+    def fail(self, what: str, error: Exception) -> None:
+        self.failures.append(f"{what}: {error}")
+        self.write()
+
+    def write(self) -> None:
+        names = ("environment", "rows", "reads", "checks", "failures")
+        found = {name: getattr(self, name) for name in names}
+        (self.out / "bench.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def row(
+    kind: str,
+    store: str,
+    figures: dict[str, Any],
+    server_s: float | None,
+    *,
+    database: str = "none",
+    bytes_per_entry: float | None = None,
+) -> dict[str, Any]:
+    """Return deliveries and seconds as a row: rates, and CPU in µs a delivery.
+
+    What wasn't measured, or what there is none of, is None.
+    """
+    count = figures["deliveries"]
+    return {
+        "store": store,
+        **{name: figures.get(name) for name in ("people", "friends", "batch")},
+        "deliveries_per_s": rate(count, figures["wall_s"]),
+        "client_us": each_us(figures["client_s"], count),
+        "server_us": each_us(server_s, count),
+        "bytes_per_entry": bytes_per_entry and round(bytes_per_entry, 2),
+        "database": database,
+        "kind": kind,
+        "deliveries": count,
+        "wall_s": figures["wall_s"] and round(figures["wall_s"], 4),
+    }
+
+
+def cell_row(target: Target, heard: Heard, bytes_per_entry: float | None) -> dict[str, Any]:
+    return row(
+        target.kind,
+        target.store,
+        heard.figures,
+        heard.cpu_s[target.role] if target.role else None,
+        database=target.database,
+        bytes_per_entry=bytes_per_entry,
+    )
+
+
+def rate(count: int, wall_s: float | None) -> float | None:
+    return round(count / wall_s, 1) if wall_s else None
+
+
+def each_us(seconds: float | None, count: int) -> float | None:
+    return round(seconds * 1e6 / count, 4) if seconds is not None and count else None

@@ -1,0 +1,67 @@
+"""Where the bench runs: a database of each kind with its people, and a Redis for each who asks."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.bench.grid import Grid
+from lab.bench.targets import Target
+from lab.processes import Processes
+from lab.progress import Advance
+from lab.servers.launchers import LAUNCHERS
+from lab.servers.mysql import MySQL
+from lab.servers.redis import Redis
+from lab.service import Service
+from lab.variants import Variant
+
+
+class Site:
+    """Private servers in a folder."""
+
+    def __init__(self, processes: Processes, folder: Path, grid: Grid) -> None:
+        self.processes = processes
+        self.folder = folder
+        self.grid = grid
+        self.versions: dict[str, str] = {}
+        self._services: dict[str, Service] = {}
+
+    def prepare(self, databases: Iterable[str], advance: Advance) -> None:
+        """Start and seed databases, named as in variants."""
+        for name in databases:
+            advance(f"seed {name}")
+            folder = self.folder / name
+            folder.mkdir()
+            service = Service(Variant.plain(name, name, {}), self.processes, folder)
+            for server in service.servers:
+                server.start()
+            (env,) = service.environments
+            service.manage("migrate", env, "--verbosity=0")
+            service.manage("seed_bench", env, *self.grid.arguments("people", "friends"))
+            self._services[name] = service
+            self.versions[name] = service.versions()["database"]
+
+    @property
+    def mysql(self) -> MySQL | None:
+        servers = (server for service in self._services.values() for server in service.servers)
+        return next((server for server in servers if isinstance(server, MySQL)), None)
+
+    @contextmanager
+    def serving(self, target: Target) -> Iterator[dict[str, str]]:
+        """Yield the service's environment for a target; its Redis is its own, and goes with it."""
+        (env,) = self._services[target.people_in].environments
+        env |= target.settings
+        if not target.uses_redis:
+            yield env
+            return
+        with self.redis() as redis:
+            yield env | redis.environment
+
+    @contextmanager
+    def redis(self) -> Iterator[Redis]:
+        server = Redis(self.processes, self.folder / "redis", LAUNCHERS["auto"])
+        server.start()
+        self.versions["redis"] = server.version()
+        try:
+            yield server
+        finally:
+            self.processes.stop(server.role)

@@ -1,0 +1,121 @@
+"""The figures of a bench as tables, for the terminal and as Markdown."""
+
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from rich.box import SIMPLE
+from rich.table import Table
+
+from lab.bench.grid import Grid
+from lab.bench.record import Record
+from lab.numbers import number
+
+READS = ("first page", "deep page", "hydrated")
+COSTS = ("deliveries_per_s", "client_us", "server_us")
+Row = dict[str, Any]
+
+
+class Sheet(NamedTuple):
+    title: str
+    head: list[str]
+    rows: list[list[str]]
+
+    def as_rich(self) -> Table:
+        table = Table(title=self.title, box=SIMPLE)
+        for at, label in enumerate(self.head):
+            table.add_column(label, justify="right" if at else "left", no_wrap=not at)
+        for row in self.rows:
+            table.add_row(*row)
+        return table
+
+    def as_markdown(self) -> str:
+        rows = [self.head, ["---"] + ["---:"] * (len(self.head) - 1), *self.rows]
+        return f"## {self.title}\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def sheets(record: Record, grid: Grid) -> list[Sheet]:
+    """Return what fits into a terminal."""
+    return [compared(record, grid), reads(record), beside(record)]
+
+
+def compared(record: Record, grid: Grid) -> Sheet:
+    """The stores at the base of the grid."""
+    people, friends = grid.base
+    head = ["store"]
+    for batch in grid.base_batches:
+        head += [f"batches of {batch}", "client + server µs"]
+    rows = [
+        [name, *_costs(cells, grid), number(next(iter(cells.values()))["bytes_per_entry"])]
+        for name, cells in by_store(record.rows, people=people, friends=friends).items()
+    ]
+    title = f"{people:,} people, {friends:,} friends each: deliveries/s"
+    return Sheet(title, [*head, "bytes an entry"], rows)
+
+
+def reads(record: Record) -> Sheet:
+    """Pages of 20 from full timelines."""
+    rows = []
+    for name in dict.fromkeys(map(name_of, record.reads)):
+        hers = {read["read"]: read for read in record.reads if name_of(read) == name}
+        figures = [_rate_and_us(hers.get(read, {}), "reads_per_s") for read in READS]
+        rows.append([name, *chain.from_iterable(figures)])
+    head = [label for read in READS for label in (f"{read}/s", "client + server µs")]
+    return Sheet("Reads of 20 posts", ["store", *head], rows)
+
+
+def beside(record: Record) -> Sheet:
+    """The floors of the servers, and the ways of other systems."""
+    rows = [
+        [_beside(row), *(number(row[cost]) for cost in COSTS)]
+        for row in record.rows
+        if row["kind"] != "store"
+    ]
+    head = ["what", "deliveries or commands/s", "client µs", "server µs"]
+    return Sheet("Floors, and other systems' ways", head, rows)
+
+
+def whole(record: Record, grid: Grid) -> Sheet:
+    """Deliveries/s of all cells."""
+    head = ["store", "people", "friends", *(f"batches of {batch}" for batch in grid.batch)]
+    rows = [
+        [name, f"{people:,}", f"{friends:,}", *_rates(cells, grid)]
+        for people, friends in grid.graphs
+        for name, cells in by_store(record.rows, people=people, friends=friends).items()
+    ]
+    return Sheet("Deliveries/s in all cells", head, sorted(rows, key=lambda row: row[0]))
+
+
+def by_store(rows: Sequence[Row], **where: int) -> dict[str, dict[int, Row]]:
+    """Return the stores' rows at a place of the grid, by name and then by batch."""
+    found: dict[str, dict[int, Row]] = {}
+    for row in rows:
+        if row["kind"] == "store" and all(row[name] == it for name, it in where.items()):
+            found.setdefault(name_of(row), {})[row["batch"]] = row
+    return found
+
+
+def name_of(row: Row) -> str:
+    """Return what a store is called beside others."""
+    return row["store"] if row["database"] == "none" else f"{row['database']}-{row['store']}"
+
+
+def _costs(cells: dict[int, Row], grid: Grid) -> Iterator[str]:
+    for batch in grid.base_batches:
+        yield from _rate_and_us(cells.get(batch, {}), "deliveries_per_s")
+
+
+def _rates(cells: dict[int, Row], grid: Grid) -> Iterator[str]:
+    return (number(cells.get(batch, {}).get("deliveries_per_s")) for batch in grid.batch)
+
+
+def _rate_and_us(row: Row, rate: str) -> tuple[str, str]:
+    costs = (row.get("client_us"), row.get("server_us"))
+    us = " + ".join(number(cost) for cost in costs if cost is not None)
+    return number(row.get(rate)), us or "-"
+
+
+def _beside(row: Row) -> str:
+    at = [f"{row[name]:,} {name}" for name in ("people", "friends") if row[name]]
+    batch = [f"batches of {row['batch']}"] if row["batch"] else []
+    return ", ".join([row["store"], *at, *batch])
