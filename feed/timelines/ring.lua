@@ -1,32 +1,33 @@
 -- Add a batch to the rings of some shards. KEYS and ARGV: see scripted.py.
--- A ring is a string of 8-byte ids, ascending, none twice; sizes below are in bytes.
-local capacity = 8 * ARGV[1]
-local limit = 8 * math.floor(ARGV[1] * 5 / 4)
+-- A ring is a string of 6-byte ids, ascending, none twice; sizes below are in bytes.
+local ID = 6
+local capacity = ID * ARGV[1]
+local limit = ID * math.floor(ARGV[1] * 5 / 3)
 local half = limit / 2
-local REACH = 8 * 64 -- what is late is late by little: look no further at first
+local REACH = ID * 64 -- what is late is late by little: look no further at first
 local LONG = half / 4 -- bytes; shorter additions aren't worth a look whether they fit
 local call, sub = redis.call, string.sub
 
 local function number(ids, at)
-  return (struct.unpack('<I8', ids, at))
+  return (struct.unpack('<I6', ids, at))
 end
 
 local function merge(held, new)
   local first, at = number(new, 1), #held + 1
-  while at > 1 and number(held, at - 8) >= first do
-    at = at - 8
+  while at > 1 and number(held, at - ID) >= first do
+    at = at - ID
   end
   local merged, from = {sub(held, 1, at - 1)}, 1
   while at <= #held and from <= #new do
     local old, late = number(held, at), number(new, from)
     if old <= late then
-      merged[#merged + 1] = sub(held, at, at + 7)
-      at = at + 8
+      merged[#merged + 1] = sub(held, at, at + ID - 1)
+      at = at + ID
     else
-      merged[#merged + 1] = sub(new, from, from + 7)
+      merged[#merged + 1] = sub(new, from, from + ID - 1)
     end
     if late <= old then
-      from = from + 8
+      from = from + ID
     end
   end
   return table.concat(merged) .. sub(held, at) .. sub(new, from)
@@ -80,7 +81,7 @@ local function append(key, new)
 end
 
 local function add(key, new, in_order)
-  local newest = in_order and '' or call('GETRANGE', key, -8, -1)
+  local newest = in_order and '' or call('GETRANGE', key, -ID, -1)
   if newest == '' or number(newest, 1) < number(new, 1) then
     append(key, new)
   else

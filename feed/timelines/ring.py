@@ -1,15 +1,14 @@
-from typing import Any
-
 import numpy as np
 
 from feed.recipients import Ids
 from feed.timelines.scripted import Script, ScriptedTimeline
+from feed.timelines.shards import ID_BYTES, unpack
 
 
 class Ring(ScriptedTimeline):
-    """Each timeline is one Redis string: its post ids ascending, 8 bytes each, none twice.
+    """Each timeline is one Redis string: its post ids ascending, ID_BYTES each, none twice.
 
-    A batch costs an owner one append, whatever its length. A string may grow to a quarter over
+    A batch costs an owner one append, whatever its length. A string may grow to two thirds over
     the capacity before it is cut back; pages show only what is within.
     """
 
@@ -24,14 +23,10 @@ class Ring(ScriptedTimeline):
         return _numbers(ids[::-1][:limit])
 
     def members(self, owner_id: int) -> list[int]:
-        return _numbers(_unpack(self.client.get(self.key(owner_id)) or b""))
+        return _numbers(unpack(self.client.get(self.key(owner_id)) or b""))  # type: ignore[arg-type]
 
     def _newest(self, owner_id: int, count: int) -> Ids:
-        return _unpack(self.client.getrange(self.key(owner_id), -8 * count, -1))
-
-
-def _unpack(packed: Any) -> Ids:  # bytes, but redis-py's type allows for decoded text
-    return np.frombuffer(packed, "<i8").astype(np.int64, copy=False)
+        return unpack(self.client.getrange(self.key(owner_id), -ID_BYTES * count, -1))  # type: ignore[arg-type]
 
 
 def _numbers(ids: Ids) -> list[int]:

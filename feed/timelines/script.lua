@@ -1,18 +1,19 @@
 -- Add a batch to the sorted sets of some shards. KEYS and ARGV: see scripted.py.
 local capacity = tonumber(ARGV[1])
-local CHUNK = 8 * 1000 -- bytes of ids a ZADD: Lua can't pass many more arguments at once
+local ID = 6
+local CHUNK = ID * 1000 -- bytes of ids a ZADD: Lua can't pass many more arguments at once
 
 -- The batch holds a few posts for many owners: each id is made decimal once.
 local decimal = setmetatable({}, {__index = function(known, packed)
-  local id = string.format('%.0f', (struct.unpack('<I8', packed)))
+  local id = string.format('%.0f', (struct.unpack('<I6', packed)))
   known[packed] = id
   return id
 end})
 
 local function add(key, posts)
   local arguments = {}
-  for at = 1, #posts, 8 do
-    local id = decimal[string.sub(posts, at, at + 7)]
+  for at = 1, #posts, ID do
+    local id = decimal[string.sub(posts, at, at + ID - 1)]
     arguments[#arguments + 1] = id
     arguments[#arguments + 1] = id
   end

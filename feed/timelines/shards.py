@@ -5,17 +5,20 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from feed.recipients import Ids
 from feed.timelines.redis import SHARDS, Deliveries
 
 SHARD_BITS = SHARDS.bit_length() - 1
+ID_BYTES = 6
+"""Of a post's id: whatever passes through Lua costs time by the byte."""
 
 
 class Shard(NamedTuple):
     """The deliveries into one shard, as the scripts take them.
 
-    Post ids are packed as little-endian 64-bit integers.
+    Post ids are packed as little-endian integers of ``ID_BYTES``.
     """
 
     number: int
@@ -26,11 +29,11 @@ class Shard(NamedTuple):
     posts: bytes
     """The post ids of those owners, one owner's after the other's, each owner's ascending."""
     span: bytes
-    """The oldest and the newest of those ids."""
+    """The oldest and the newest of those ids, in 8 bytes each."""
 
     @property
     def deliveries(self) -> int:
-        return len(self.posts) // 8
+        return len(self.posts) // ID_BYTES
 
 
 def by_shard(deliveries: Deliveries) -> list[Shard]:
@@ -64,18 +67,19 @@ def _cut(owners: Ids, posts: Ids) -> list[Shard]:
     """Cut deliveries that are sorted by shard and owner wherever the shard changes."""
     starts = np.flatnonzero(np.diff(owners, prepend=-1))
     names = owners[starts]
-    lengths = 8 * np.diff(starts, append=len(owners))
+    lengths = ID_BYTES * np.diff(starts, append=len(owners))
     shards = names % SHARDS
     firsts = np.flatnonzero(np.diff(shards, prepend=-1))
     cuts = starts[firsts]
-    spans = np.column_stack((np.minimum.reduceat(posts, cuts), np.maximum.reduceat(posts, cuts)))
+    oldest, newest = np.minimum.reduceat(posts, cuts), np.maximum.reduceat(posts, cuts)
+    spans = np.column_stack((oldest, newest)).astype("<i8", copy=False)
     return [
-        Shard(number, _json(map(str, names)), _json(sizes), _pack(ids), _pack(span))
+        Shard(number, _json(map(str, names)), _json(sizes), ids.tobytes(), span.tobytes())
         for number, names, sizes, ids, span in zip(
             shards[firsts].tolist(),
             (part.tolist() for part in np.split(names, firsts[1:])),
             (part.tolist() for part in np.split(lengths, firsts[1:])),
-            np.split(posts, cuts[1:]),
+            np.split(pack(posts), cuts[1:]),
             spans,
             strict=True,
         )
@@ -86,5 +90,14 @@ def _json(items: Iterable[str | int]) -> str:
     return json.dumps(list(items), separators=(",", ":"))
 
 
-def _pack(ids: Ids) -> bytes:
-    return ids.astype("<i8", copy=False).tobytes()
+def pack(ids: Ids) -> NDArray[np.uint8]:
+    """Return little-endian integers, shape (ids, ID_BYTES). Raises OverflowError for a larger."""
+    if int(ids.max()) >> 8 * ID_BYTES:
+        raise OverflowError(f"no id of a post can take more than {ID_BYTES} bytes")
+    return ids.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, :ID_BYTES]
+
+
+def unpack(packed: bytes) -> Ids:
+    ids = np.zeros((len(packed) // ID_BYTES, 8), np.uint8)
+    ids[:, :ID_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, ID_BYTES)
+    return ids.view("<i8").ravel()
