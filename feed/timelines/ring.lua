@@ -92,18 +92,18 @@ end
 -- Beside its rings a shard keeps the newest id that any of them may hold: what is newer than that
 -- needs no look at the end of each. It is set first, in case the memory ends in between.
 local function raise(key, oldest, newest)
-  local before = call('GET', key)
-  before = before and tonumber(before) or math.huge
-  if before == math.huge or newest > before then
-    call('SET', key, string.format('%.0f', newest))
+  local before = call('SET', key, string.format('%.0f', newest), 'GET')
+  before = before and tonumber(before)
+  if before and before > newest then
+    call('SET', key, string.format('%.0f', before))
   end
-  return oldest > before
+  return before and oldest > before
 end
 
+local owners_of, lengths_of = cjson.decode(ARGV[2]), cjson.decode(ARGV[3])
 for shard, prefix in ipairs(KEYS) do
-  local at = 4 * shard - 2
-  local owners, lengths, posts = cjson.decode(ARGV[at]), cjson.decode(ARGV[at + 1]), ARGV[at + 2]
-  local in_order = raise(prefix .. 'newest', struct.unpack('<I8I8', ARGV[at + 3]))
+  local owners, lengths, posts = owners_of[shard], lengths_of[shard], ARGV[2 * shard + 2]
+  local in_order = raise(prefix .. 'newest', struct.unpack('<I8I8', ARGV[2 * shard + 3]))
   local start = 1
   for n, owner in ipairs(owners) do
     local stop = start + lengths[n]

@@ -20,11 +20,10 @@ local function add(key, posts)
   redis.call('ZADD', key, unpack(arguments))
 end
 
+local owners_of, lengths_of = cjson.decode(ARGV[2]), cjson.decode(ARGV[3])
 for shard, prefix in ipairs(KEYS) do
-  local at = 4 * shard - 2
-  local owners, lengths, posts = cjson.decode(ARGV[at]), cjson.decode(ARGV[at + 1]), ARGV[at + 2]
-  local start = 1
-  for n, owner in ipairs(owners) do
+  local lengths, posts, start = lengths_of[shard], ARGV[2 * shard + 2], 1
+  for n, owner in ipairs(owners_of[shard]) do
     local key, stop = prefix .. owner, start + lengths[n]
     for first = start, stop - 1, CHUNK do
       add(key, string.sub(posts, first, math.min(first + CHUNK, stop) - 1))

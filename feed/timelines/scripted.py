@@ -1,4 +1,5 @@
 import hashlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import ClassVar
@@ -16,10 +17,10 @@ PORTION = 20_000
 class Script:
     """A Lua script that writes the deliveries of some shards.
 
-    KEYS: for each shard the prefix of its keys. ARGV: the capacity, and for each shard
-    ``Shard.owners``, ``lengths``, ``posts`` and ``span``. The timelines' own keys are not declared,
-    only kept in the prefix's slot: Redis Cluster takes that, and a thousand names less are made for
-    a batch.
+    KEYS: the prefix of each shard's keys. ARGV: the capacity, two JSON lists with a list for each
+    shard, ``Shard.owners`` (as texts: JSON's numbers are no 64-bit integers) and ``lengths``, and
+    then ``posts`` and ``span`` of each. The timelines' own keys are not declared, only kept in the
+    prefix's slot: Redis Cluster takes that, and a thousand names less are made for a batch.
     """
 
     def __init__(self, name: str) -> None:
@@ -45,10 +46,12 @@ class ScriptedTimeline(RedisTimeline):
 
     def _call(self, shards: Sequence[Shard]) -> None:
         prefixes = [self.shard_prefix(shard.number) for shard in shards]
-        packed: list[str | bytes] = []
-        for shard in shards:
-            packed += (shard.owners, shard.lengths, shard.posts, shard.span)
-        self.client.evalsha(self.script.sha1, len(prefixes), *prefixes, self.capacity, *packed)
+        owners = json.dumps([list(map(str, shard.owners)) for shard in shards])
+        lengths = json.dumps([shard.lengths for shard in shards])
+        packed = [part for shard in shards for part in (shard.posts, shard.span)]
+        self.client.evalsha(
+            self.script.sha1, len(prefixes), *prefixes, self.capacity, owners, lengths, *packed
+        )
 
 
 def _portions(shards: Sequence[Shard]) -> Iterator[Sequence[Shard]]:
