@@ -8,7 +8,7 @@ between.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from django.core.cache import caches
 
@@ -23,12 +23,12 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 def hydrate(ids: Sequence[int]) -> dict[int, bytes]:
     """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``)."""
-    keys = {_key(post_id): post_id for post_id in ids}
-    cached = caches["posts"].get_many(keys)
-    posts = {keys[key]: post for key, post in cached.items() if post != ASK_THE_DATABASE}
-    if len(posts) < len(ids):
-        posts |= _read([post_id for post_id in ids if post_id not in posts])
-    return {post_id: posts[post_id] for post_id in ids if post_id in posts}
+    cached = caches["posts"].get_many([_key(post_id) for post_id in ids])
+    posts = {post_id: cached.get(_key(post_id)) or ASK_THE_DATABASE for post_id in ids}
+    missing = [post_id for post_id, post in posts.items() if post == ASK_THE_DATABASE]
+    if missing:
+        posts |= _read(missing)
+    return {post_id: post for post_id, post in posts.items() if post}
 
 
 def forget(post_id: int) -> None:
@@ -36,7 +36,7 @@ def forget(post_id: int) -> None:
     caches["posts"].set(_key(post_id), ASK_THE_DATABASE, 2 * KEEP_S)
 
 
-def _read(ids: Iterable[int]) -> dict[int, bytes]:
+def _read(ids: Sequence[int]) -> dict[int, bytes]:
     posts = {post_id: _json(post) for post_id, post in Post.objects.live().in_bulk(ids).items()}
     for post_id, post in posts.items():
         caches["posts"].add(_key(post_id), post, KEEP_S)

@@ -20,7 +20,7 @@ class _Insert:
 
     def __init__(self, connection: Any) -> None:
         query = InsertQuery(Post)
-        query.insert_values(GIVEN, [Post(author_id=0, body="")])
+        query.insert_values(GIVEN, [Post(author_id=1, body="")])
         self._compiler = query.get_compiler(connection=connection)
         self._returns = connection.features.can_return_columns_from_insert
         self._compiler.returning_fields = RETURNED if self._returns else None

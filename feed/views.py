@@ -32,6 +32,7 @@ from feed.serializers import (
 NEW_POST = NewPostSerializer()
 IDEMPOTENCY_KEY = IdempotencyKeySerializer()
 PAGE_QUERY = PageQuerySerializer()
+FIRST_PAGE: dict[str, Any] = PAGE_QUERY.run_validation({})
 POST = PostSerializer()
 PAGE = PageSerializer()
 LIKED_POST = LikedPostSerializer()
@@ -161,6 +162,8 @@ def _idempotency_key(request: Request) -> str | None:
 
 
 def _page_query(request: Request) -> dict[str, Any]:
+    if not request.query_params:
+        return FIRST_PAGE
     query: dict[str, Any] = PAGE_QUERY.run_validation(request.query_params.dict())
     return query
 
@@ -169,5 +172,8 @@ def _following(request: Request, page: selectors.Page | selectors.Feed) -> str |
     """Return where a page goes on."""
     if page.next_before is None:
         return None
-    url: str = replace_query_param(request.build_absolute_uri(), "before", page.next_before)
+    here = request.build_absolute_uri()
+    if not request.query_params:
+        return f"{here}?before={page.next_before}"
+    url: str = replace_query_param(here, "before", page.next_before)
     return url

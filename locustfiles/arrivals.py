@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import gevent
 from gevent.pool import Group
-from locust import User, constant_pacing
+from locust import User
 
 MOST_IN_FLIGHT = 20
 """Of a user: 500 users' connections then fit into the 10,000 files that Locust asks for."""
@@ -52,14 +52,20 @@ class Arrivals(ABC):
 
 
 class Closed(Arrivals):
-    """A user waits for her answer: she who waits for longer than her pace does less."""
+    """A user waits for her answer: she who waits for longer than her pace does less.
+
+    She keeps to her own schedule otherwise. Pacing from the last start would keep in step all
+    those whom one stall of the generator has delayed, and every burst would add to the next.
+    """
 
     def begin(self) -> None:
-        self._pace = constant_pacing(self.pace_s)
-        gevent.sleep(random.random() * self.pace_s)  # noqa: S311
+        self._due = time.time() + random.random() * self.pace_s  # noqa: S311
+        gevent.sleep(self._due - time.time())
 
     def wait_s(self) -> float:
-        return self._pace(self.user)
+        now = time.time()
+        self._due = max(self._due + self.pace_s, now)
+        return self._due - now
 
     def run(self, action: Action) -> None:
         action.do(time.time())
