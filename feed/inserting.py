@@ -4,14 +4,12 @@ Compiling it was a quarter of a request (docs/decisions/0025).
 """
 
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from django.db import connections, router
 from django.db.models.sql import InsertQuery
 
 from feed.models import Post
 
-RETURNED = Post._meta.db_returning_fields
 GIVEN = [field for field in Post._meta.concrete_fields if not field.primary_key]
 
 
@@ -22,10 +20,10 @@ class _Insert:
         query = InsertQuery(Post)
         query.insert_values(GIVEN, [Post(author_id=1, body="")])
         self._compiler = query.get_compiler(connection=connection)
+        fields = Post._meta.db_returning_fields  # which asks the database what it can return
         self._returns = connection.features.can_return_columns_from_insert
-        self._compiler.returning_fields = RETURNED if self._returns else None
+        self._compiler.returning_fields = fields if self._returns else None
         ((self._sql, (_author_id, _body, *self._others)),) = self._compiler.as_sql()
-        fields = RETURNED if self._returns else RETURNED[:1]
         self._names = [field.attname for field in fields]
         columns = [field.get_col(Post._meta.db_table) for field in fields]
         self._converters = self._compiler.get_converters(columns)
@@ -45,17 +43,19 @@ class _Insert:
         return dict(zip(self._names, converted, strict=True))
 
 
-_inserts: WeakKeyDictionary[Any, _Insert] = WeakKeyDictionary()
-
-
 def insert_post(author_id: int, body: str) -> Post:
     """Write a post like ``Post.objects.create``, without signals."""
     alias = router.db_for_write(Post)
-    connection = connections[alias]
-    insert = _inserts.get(connection)
-    if insert is None:
-        insert = _inserts[connection] = _Insert(connection)
-    given = {"author_id": author_id, "body": body, "delivered_at": None, "deleted_at": None}
-    values = given | {"like_count": 0} | insert.run(author_id, body)
+    connection: Any = connections[alias]
+    if not hasattr(connection, "insert_of_posts"):
+        connection.insert_of_posts = _Insert(connection)
+    values = {
+        "author_id": author_id,
+        "body": body,
+        "delivered_at": None,
+        "deleted_at": None,
+        "like_count": 0,
+        **connection.insert_of_posts.run(author_id, body),
+    }
     names = [field.attname for field in Post._meta.concrete_fields if field.attname in values]
     return Post.from_db(alias, names, [values[name] for name in names])
