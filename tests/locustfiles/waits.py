@@ -1,4 +1,4 @@
-"""Prints how long a closed user waits; in a process of its own, since importing Locust patches it."""
+"""Prints how long a closed user waits; a process of its own, since importing Locust patches it."""
 
 import json
 import time
