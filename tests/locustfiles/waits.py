@@ -10,15 +10,15 @@ PACE_S = 0.4
 
 
 def main():
-    started = time.monotonic()
+    started = time.time()
     user = Closed(SimpleNamespace(), PACE_S)
     user.begin()
-    phase_s = time.monotonic() - started
-    waits_s = []
+    begun = user._due
+    turns = []
     for late_s in (PACE_S / 2, PACE_S, 3 * PACE_S, 0):
         time.sleep(late_s)
-        waits_s.append(user.wait_s())
-    print(json.dumps({"phase_s": phase_s, "waits_s": waits_s}))
+        turns.append((time.time(), user.wait_s()))
+    print(json.dumps({"started": started, "begun": begun, "pace_s": PACE_S, "turns": turns}))
 
 
 if __name__ == "__main__":
