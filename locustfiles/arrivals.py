@@ -34,9 +34,10 @@ class Arrivals(ABC):
         self.user = user
         self.pace_s = pace_s
 
-    @abstractmethod
     def begin(self) -> None:
         """Wait for the user's phase."""
+        self._due = time.time() + random.random() * self.pace_s  # noqa: S311
+        gevent.sleep(self._due - time.time())
 
     @abstractmethod
     def wait_s(self) -> float:
@@ -58,10 +59,6 @@ class Closed(Arrivals):
     those whom one stall of the generator has delayed, and every burst would add to the next.
     """
 
-    def begin(self) -> None:
-        self._due = time.time() + random.random() * self.pace_s  # noqa: S311
-        gevent.sleep(self._due - time.time())
-
     def wait_s(self) -> float:
         now = time.time()
         self._due = max(self._due + self.pace_s, now)
@@ -82,8 +79,7 @@ class Open(Arrivals):
 
     def begin(self) -> None:
         self._under_way = Group()
-        self._due = time.time() + random.random() * self.pace_s  # noqa: S311
-        gevent.sleep(self._due - time.time())
+        super().begin()
 
     def wait_s(self) -> float:
         self._due += self.pace_s

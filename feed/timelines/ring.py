@@ -23,10 +23,10 @@ class Ring(ScriptedTimeline):
         return _numbers(ids[::-1][:limit])
 
     def members(self, owner_id: int) -> list[int]:
-        return _numbers(unpack(self.client.get(self.key(owner_id)) or b""))  # type: ignore[arg-type]
+        return _numbers(unpack(self.client.get(self.key(owner_id)) or b""))
 
     def _newest(self, owner_id: int, count: int) -> Ids:
-        return unpack(self.client.getrange(self.key(owner_id), -ID_BYTES * count, -1))  # type: ignore[arg-type]
+        return unpack(self.client.getrange(self.key(owner_id), -ID_BYTES * count, -1))
 
 
 def _numbers(ids: Ids) -> list[int]:

@@ -9,7 +9,7 @@ from redis.exceptions import NoScriptError
 from feed.timelines.redis import Deliveries, RedisTimeline
 from feed.timelines.shards import Shard, by_shard
 
-# Deliveries a call: it keeps everybody else waiting (for 5 to 20 ms), and must end well within
+# Deliveries a call: it keeps everybody else waiting (for up to 20 ms), and must end well within
 # the time-out. A cluster would want 1, which is one shard a call.
 PORTION = 20_000
 

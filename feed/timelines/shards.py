@@ -103,7 +103,7 @@ def pack(ids: Ids) -> NDArray[np.uint8]:
     return ids.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, :ID_BYTES]
 
 
-def unpack(packed: bytes) -> Ids:
+def unpack(packed: Any) -> Ids:  # bytes, but redis-py's type allows for decoded text
     ids = np.zeros((len(packed) // ID_BYTES, 8), np.uint8)
     ids[:, :ID_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, ID_BYTES)
     return ids.view("<i8").ravel()

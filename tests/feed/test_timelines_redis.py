@@ -214,12 +214,13 @@ def test_a_full_ring_costs_at_most_12_bytes_an_entry(batch, ring, redis):
             assert redis.memory_usage(ring.key(7), samples=0) <= 12 * entries
 
 
-def test_ids_beyond_32_bits_are_kept_exactly(scripted):
+@pytest.mark.parametrize("owner", [2**40 + 3, 2**63 - 1])
+def test_ids_beyond_32_bits_are_kept_exactly(scripted, owner):
     huge = [2**48 - 3, 2**48 - 1, 2**48 - 2]
 
-    scripted.write(into(2**40 + 3, huge))
+    scripted.write(into(owner, huge))
 
-    assert scripted.page(2**40 + 3) == sorted(huge, reverse=True)
+    assert scripted.page(owner) == sorted(huge, reverse=True)
 
 
 def test_an_id_that_is_too_large_is_refused_and_nothing_written(scripted):
