@@ -81,7 +81,7 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
         f"# {title(results)}",
         answer(compared),
         machine(results),
-        "\n".join(map(_markdown_row, [head, ["---"] * len(head), *rows(compared)])),
+        "\n".join(map(markdown_row, [head, ["---"] * len(head), *rows(compared)])),
         *_markdown_list(remarks(compared)),
         *(["## What failed", *_markdown_list(failed)] if failed else []),
         "## Limitations",
@@ -157,5 +157,5 @@ def _markdown_list(items: Sequence[str]) -> list[str]:
     return ["\n".join(f"- {item}" for item in items)] if items else []
 
 
-def _markdown_row(row: Iterable[str]) -> str:
+def markdown_row(row: Iterable[str]) -> str:
     return f"| {' | '.join(row)} |"

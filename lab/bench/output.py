@@ -8,8 +8,8 @@ from lab.bench.grid import Grid
 from lab.bench.pictures import pictures
 from lab.bench.record import Record
 from lab.bench.tables import sheets, whole
+from lab.report import TABLE_WIDTH
 
-TABLE_WIDTH = 110
 HOW = (
     "Each figure is of fresh posts by random authors, delivered by one process with "
     "`get_timeline().deliver`, friend look-up included, and of one cell of about half a second. "
@@ -20,8 +20,7 @@ HOW = (
 
 
 def show(record: Record, grid: Grid) -> None:
-    console = Console()
-    console = Console(width=max(console.width, TABLE_WIDTH))
+    console = Console(width=max(Console().width, TABLE_WIDTH))
     for sheet in filter(lambda sheet: sheet.rows, sheets(record, grid)):
         console.print(sheet.as_rich())
     for failure in record.failures:

@@ -10,6 +10,7 @@ from rich.table import Table
 from lab.bench.grid import Grid
 from lab.bench.record import Record
 from lab.numbers import number
+from lab.tables import markdown_row
 
 READS = ("first page", "deep page", "hydrated")
 COSTS = ("deliveries_per_s", "client_us", "server_us")
@@ -31,7 +32,7 @@ class Sheet(NamedTuple):
 
     def as_markdown(self) -> str:
         rows = [self.head, ["---"] + ["---:"] * (len(self.head) - 1), *self.rows]
-        return f"## {self.title}\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        return f"## {self.title}\n\n" + "\n".join(map(markdown_row, rows))
 
 
 def sheets(record: Record, grid: Grid) -> list[Sheet]:

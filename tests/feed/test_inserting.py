@@ -1,0 +1,48 @@
+"""A post that is written by the compiled statement is one that Django would have written."""
+
+import pytest
+from django.db import connection
+
+from feed.inserting import insert_post
+from feed.models import Post
+
+FIELDS = {field.attname for field in Post._meta.concrete_fields}
+
+
+def columns(post):
+    return {name: getattr(post, name) for name in FIELDS}
+
+
+def test_nothing_has_to_be_asked_for_again(friends, django_assert_num_queries):
+    insert_post(1, "compiled")
+
+    with django_assert_num_queries(1):
+        written = columns(insert_post(2, "hello"))
+
+    assert written == columns(Post.objects.get(author_id=2))
+    differing = {"id", "author_id", "body", "created_at"}
+    created = columns(Post.objects.create(author_id=3, body="by Django"))
+    assert {name for name in FIELDS if written[name] != created[name]} <= differing
+
+
+def forget_what_is_returned():
+    """Django keeps it where it was first asked for."""
+    vars(Post._meta).pop("db_returning_fields", None)
+    if hasattr(connection, "insert_of_posts"):
+        del connection.insert_of_posts
+
+
+@pytest.fixture
+def returns_only_the_id(monkeypatch):
+    """MySQL has no INSERT … RETURNING."""
+    monkeypatch.setattr(connection.features, "can_return_columns_from_insert", False)
+    forget_what_is_returned()
+    yield
+    forget_what_is_returned()
+
+
+def test_a_database_that_returns_only_the_id_is_asked_for_the_time(friends, returns_only_the_id):
+    post = insert_post(1, "hello")
+
+    assert post.get_deferred_fields() == {"created_at"}
+    assert columns(post) == columns(Post.objects.get(id=post.id))
