@@ -140,6 +140,7 @@ FEED_TIMELINES = {
     "rowwise": {"BACKEND": "feed.timelines.rowwise.Rowwise"},
     "bulk": {"BACKEND": "feed.timelines.bulk.Bulk"},
     "setbased": {"BACKEND": "feed.timelines.setbased.SetBased"},
+    "packed": {"BACKEND": "feed.timelines.packed.Packed"},
     "pull": {"BACKEND": "feed.timelines.pull.Pull"},
     "memory": {"BACKEND": "feed.timelines.memory.Memory"},
     "roundtrip": {"BACKEND": "feed.timelines.roundtrip.RoundTrip", "OPTIONS": {"url": REDIS_URL}},

@@ -103,3 +103,16 @@ class SetBasedEntry(TimelineEntry):
 
     class Meta:
         db_table = "feed_timeline_setbased"
+
+
+class PackedTimeline(models.Model):
+    """A person's whole timeline in one row."""
+
+    owner_id = models.BigIntegerField(primary_key=True)
+    post_ids = models.BinaryField()
+    """Ascending, none twice, as ``feed.timelines.shards`` packs them."""
+
+    objects: ClassVar[models.Manager["PackedTimeline"]]
+
+    class Meta:
+        db_table = "feed_timeline_packed"

@@ -6,7 +6,7 @@ from typing import Any
 
 CELERY_STRATEGIES = ("task", "chunked", "outbox_celery")
 STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
-SQL_STORES = ("rowwise", "bulk", "setbased", "pull")
+SQL_STORES = ("rowwise", "bulk", "setbased", "packed", "pull")
 REDIS_STORES = ("roundtrip", "pipeline", "script", "ring")
 STORES = SQL_STORES + REDIS_STORES
 

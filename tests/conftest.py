@@ -17,7 +17,7 @@ from lab.processes import Processes
 from tests.workers.embedded import Worker
 from workers.celery import app
 
-SQL_STORES = ["rowwise", "bulk", "setbased"]
+SQL_STORES = ["rowwise", "bulk", "setbased", "packed"]
 REDIS_STORES = ["roundtrip", "pipeline", "script", "ring"]
 
 

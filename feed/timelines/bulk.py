@@ -2,10 +2,10 @@ from collections.abc import Sequence
 
 from feed.models import BulkEntry, Post
 from feed.timelines.rowwise import missing_entries, owners_of
-from feed.timelines.sql import SQLTimeline
+from feed.timelines.sql import RowTimeline
 
 
-class Bulk(SQLTimeline):
+class Bulk(RowTimeline):
     """The rows of ``rowwise``, but one ``bulk_create`` a post."""
 
     model = BulkEntry

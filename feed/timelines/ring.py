@@ -1,8 +1,6 @@
-import numpy as np
-
 from feed.recipients import Ids
 from feed.timelines.scripted import Script, ScriptedTimeline
-from feed.timelines.shards import ID_BYTES, unpack
+from feed.timelines.shards import ID_BYTES, page_of, unpack
 
 
 class Ring(ScriptedTimeline):
@@ -15,20 +13,11 @@ class Ring(ScriptedTimeline):
     script = Script("ring.lua")
 
     def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        if before is None:
-            ids = self._newest(owner_id, min(limit, self.capacity))
-        else:
-            ids = self._newest(owner_id, self.capacity)
-            ids = ids[: np.searchsorted(ids, before)]
-        return _numbers(ids[::-1][:limit])
+        def newest(count: int) -> Ids:
+            return unpack(self.client.getrange(self.key(owner_id), -ID_BYTES * count, -1))
+
+        return page_of(newest, self.capacity, before=before, limit=limit)
 
     def members(self, owner_id: int) -> list[int]:
-        return _numbers(unpack(self.client.get(self.key(owner_id)) or b""))
-
-    def _newest(self, owner_id: int, count: int) -> Ids:
-        return unpack(self.client.getrange(self.key(owner_id), -ID_BYTES * count, -1))
-
-
-def _numbers(ids: Ids) -> list[int]:
-    numbers: list[int] = ids.tolist()
-    return numbers
+        ids: list[int] = unpack(self.client.get(self.key(owner_id)) or b"").tolist()
+        return ids

@@ -2,10 +2,10 @@ from collections.abc import Iterator, Sequence
 
 from accounts.models import Friendship
 from feed.models import CopiedEntry, Post, RowwiseEntry
-from feed.timelines.sql import SQLTimeline
+from feed.timelines.sql import RowTimeline
 
 
-class Rowwise(SQLTimeline):
+class Rowwise(RowTimeline):
     """One ORM save a delivery, each with a copy of the post's text: the published baseline.
 
     What it teaches: 501 statements a post, and a text that has to be erased 501 times.

@@ -5,10 +5,10 @@ from django.db.models.constants import OnConflict
 
 from accounts.models import Friendship
 from feed.models import Post, SetBasedEntry
-from feed.timelines.sql import SQLTimeline
+from feed.timelines.sql import RowTimeline
 
 
-class SetBased(SQLTimeline):
+class SetBased(RowTimeline):
     """One ``INSERT … SELECT`` a batch, into a table that is its primary key (owner, post).
 
     The friend ids never leave the database. Rows are written in the table's own order, so that

@@ -1,6 +1,6 @@
-"""A batch of deliveries turned round: not by post, but by shard and recipient."""
+"""A batch of deliveries turned round: not by post, but by recipient."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,35 +33,48 @@ class Shard(NamedTuple):
 
 def by_shard(deliveries: Deliveries) -> list[Shard]:
     """Group deliveries by shard and owner; without any Python a delivery, for speed."""
+    return _cut(*_turn_round(deliveries, SHARD_BITS)) if deliveries else []
+
+
+def by_owner(deliveries: Deliveries) -> dict[int, bytes]:
+    """Return the post ids of each owner, packed and ascending like the owners."""
+    if not deliveries:
+        return {}
+    owners, posts = _turn_round(deliveries, 0)
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    packed = _parts(pack(posts).tobytes(), (starts * ID_BYTES).tolist())
+    return dict(zip(owners[starts].tolist(), packed, strict=True))
+
+
+def _turn_round(deliveries: Deliveries, shard_bits: int) -> tuple[Ids, Ids]:
+    """Return owners and post ids of deliveries, sorted by shard, owner and post id."""
     batch = sorted(dict(deliveries).items())  # a post given twice is delivered once
-    if not batch:
-        return []
     owners = np.concatenate([owners for _, owners in batch])
     numbers = np.repeat(np.arange(len(batch)), [len(owners) for _, owners in batch])
-    owners, numbers = _sort(owners, numbers, len(batch))
-    return _cut(owners, np.array([post_id for post_id, _ in batch])[numbers])
+    owners, numbers = _sort(owners, numbers, len(batch), shard_bits)
+    return owners, np.array([post_id for post_id, _ in batch])[numbers]
 
 
-def _sort(owners: Ids, numbers: Ids, batch: int) -> tuple[Ids, Ids]:
-    """Sort deliveries by shard, owner and number in the batch.
+def _sort(owners: Ids, numbers: Ids, batch: int, shard_bits: int) -> tuple[Ids, Ids]:
+    """Sort deliveries by shard (the owner's lowest bits), owner and number in the batch.
 
     The three go into one integer each, since those are sorted many times faster than by columns.
     """
     bits = batch.bit_length()
     if int(owners.max()) >> (63 - bits):
-        order = np.lexsort((numbers, owners, owners % SHARDS))
+        order = np.lexsort((numbers, owners, owners % (1 << shard_bits)))
         return owners[order], numbers[order]
-    width = 63 - bits - SHARD_BITS
-    keys = owners & SHARDS - 1
+    width = 63 - bits - shard_bits
+    keys = owners & (1 << shard_bits) - 1
     keys <<= width
-    keys |= owners >> SHARD_BITS
+    keys |= owners >> shard_bits
     keys <<= bits
     keys |= numbers
     keys.sort()
     numbers = keys & (1 << bits) - 1
     keys >>= bits
     owners = keys & (1 << width) - 1
-    owners <<= SHARD_BITS
+    owners <<= shard_bits
     owners |= keys >> width
     return owners, numbers
 
@@ -107,3 +120,16 @@ def unpack(packed: Any) -> Ids:  # bytes, but redis-py's type allows for decoded
     ids = np.zeros((len(packed) // ID_BYTES, 8), np.uint8)
     ids[:, :ID_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, ID_BYTES)
     return ids.view("<i8").ravel()
+
+
+def page_of(
+    newest: Callable[[int], Ids], capacity: int, *, before: int | None, limit: int
+) -> list[int]:
+    """Return a page of a timeline, newest first; ``newest(n)`` reads its last n ids, ascending."""
+    if before is None:
+        ids = newest(min(limit, capacity))
+    else:
+        ids = newest(capacity)
+        ids = ids[: np.searchsorted(ids, before)]
+    page: list[int] = ids[::-1][:limit].tolist()
+    return page

@@ -1,13 +1,25 @@
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from django.db.models import Model
 
 from feed.models import TimelineEntry
 from feed.timelines.base import Timeline
 
 
 class SQLTimeline(Timeline):
-    """Timelines as rows of a table in the service's own database."""
+    """Timelines in a table of the service's own database."""
 
     transactional = True
+    model: ClassVar[type[Model]]
+
+    def clear(self) -> None:
+        rows: Any = self.model._default_manager
+        rows.all().delete()
+
+
+class RowTimeline(SQLTimeline):
+    """Timelines with a row for each delivery."""
+
     model: ClassVar[type[TimelineEntry]]
 
     def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
@@ -18,6 +30,3 @@ class SQLTimeline(Timeline):
 
     def members(self, owner_id: int) -> list[int]:
         return list(self.model.objects.filter(owner_id=owner_id).values_list("post_id", flat=True))
-
-    def clear(self) -> None:
-        self.model.objects.all().delete()

@@ -37,8 +37,8 @@ class Target:
 
 
 TARGETS = (
-    Target("setbased", "sqlite"),
-    *(Target(store, "mysql_tuned") for store in ("setbased", "bulk", "rowwise")),
+    *(Target(store, "sqlite") for store in ("setbased", "packed")),
+    *(Target(store, "mysql_tuned") for store in ("setbased", "packed", "bulk", "rowwise")),
     *(Target(store, "sqlite", uses_redis=True) for store in REDIS_STORES),
     Target("memory", "sqlite"),
 )

@@ -39,10 +39,11 @@ class Capacity(Fanout):
     variants = (
         "mysql_tuned-null",
         "mysql_tuned-outbox-ring",
+        "mysql_tuned-outbox-packed",
         "mysql_tuned-outbox-setbased",
         "mysql_tuned-inline-setbased",
+        "sqlite-outbox-packed",
         "sqlite-outbox-setbased",
-        "sqlite-inline-setbased",
     )
     published = ()
     columns = (
@@ -80,7 +81,7 @@ class Capacity(Fanout):
     def loads(self, asked: Asked) -> list[Load]:
         """Return the first step, and the one that follows if it breaks."""
         rate = first_rate(asked.users or 500, asked.limits.rps)
-        (load,) = super().loads(asked._replace(users=rate, arrivals=asked.arrivals or "open"))
+        (load,) = super().loads(asked._replace(users=rate))
         first = replace(load, name=f"{rate}rps", limits=asked.limits)
         return [first, replace(first, name=f"{rate}rps_again", optional=True)]
 

@@ -7,7 +7,7 @@ import pytest
 from feed.models import Post
 from tests.conftest import client_of
 
-STORES = ["rowwise", "bulk", "setbased", "pull", "memory"]
+STORES = ["rowwise", "bulk", "setbased", "packed", "pull", "memory"]
 
 
 @pytest.fixture(params=STORES)

@@ -127,7 +127,7 @@ def test_the_check_finds_what_should_not_be_there(engine):
     assert check(engine.timeline, graph, engine.delivered).unexpected > 0
 
 
-@pytest.mark.parametrize("store", ["setbased", "bulk", "ring", "memory"])
+@pytest.mark.parametrize("store", ["setbased", "bulk", "packed", "ring", "memory"])
 def test_an_emptied_store_has_no_timelines(store, seeded, redis, settings, transactional_db):
     settings.FEED_TIMELINE = store
     timeline = get_timeline()
