@@ -8,24 +8,40 @@ cd "$(dirname "$0")"
 
 PACKAGES="python3-venv python3-dev build-essential pkg-config default-libmysqlclient-dev"
 
-# Version managers build Pythons without optimisations unless told to: every request costs a sixth
-# more. Distributions build theirs with them (docs/decisions/0029).
+# Version managers build Pythons without optimisations unless told to: what they run takes a sixth
+# longer. Distributions build theirs with them (docs/decisions/0029).
 choose_python() {
     PYTHON3=python3
-    if python3 -c 'import sysconfig; exit("--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or ""))' &&
-        [ "$(command -v python3)" != /usr/bin/python3 ] &&
-        /usr/bin/python3 -c 'import sys; exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        PYTHON3=/usr/bin/python3
-        echo "Taking $PYTHON3: $(command -v python3) was built without optimisations (PYTHON3=python3 takes it all the same)."
+    system=/usr/bin/python3
+    if slow_build && is_recent $system && { takes_packages $system || can_install; }; then
+        PYTHON3=$system
+        echo "Taking $system: $(command -v python3) was built without optimisations (PYTHON3=python3 takes it all the same)."
     fi
 }
 
+slow_build() {
+    [ "$(command -v python3)" != /usr/bin/python3 ] &&
+        python3 -c 'import sysconfig; exit("--enable-optimizations" in (sysconfig.get_config_var("CONFIG_ARGS") or ""))'
+}
+
+is_recent() {
+    "$1" -c 'import sys; exit(sys.version_info < (3, 11))' 2>/dev/null
+}
+
+takes_packages() {
+    "$1" -c 'import ensurepip' 2>/dev/null &&
+        "$1" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null
+}
+
 complete() {
-    "$PYTHON3" -c 'import ensurepip' 2>/dev/null &&
-        "$PYTHON3" -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null &&
+    takes_packages "$PYTHON3" &&
         command -v cc >/dev/null &&
         command -v pkg-config >/dev/null &&
         { pkg-config --exists mysqlclient || pkg-config --exists libmariadb || pkg-config --exists mariadb; }
+}
+
+can_install() {
+    command -v apt-get >/dev/null && as_root true 2>/dev/null
 }
 
 as_root() {
@@ -33,7 +49,7 @@ as_root() {
 }
 
 install() {
-    if command -v apt-get >/dev/null && as_root true 2>/dev/null; then
+    if can_install; then
         as_root apt-get update -qq
         as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
     else

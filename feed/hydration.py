@@ -23,11 +23,13 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 def hydrate(ids: Sequence[int]) -> dict[int, bytes]:
     """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``)."""
-    cached = caches["posts"].get_many([_key(post_id) for post_id in ids])
-    posts = {post_id: cached.get(_key(post_id)) or ASK_THE_DATABASE for post_id in ids}
+    keys = {post_id: _key(post_id) for post_id in ids}
+    cached = caches["posts"].get_many(keys.values())
+    posts = {post_id: cached.get(key, ASK_THE_DATABASE) for post_id, key in keys.items()}
     missing = [post_id for post_id, post in posts.items() if post == ASK_THE_DATABASE]
-    if missing:
-        posts |= _read(missing)
+    if not missing:
+        return posts
+    posts |= _read(missing)
     return {post_id: post for post_id, post in posts.items() if post}
 
 

@@ -162,7 +162,7 @@ def _idempotency_key(request: Request) -> str | None:
 
 
 def _page_query(request: Request) -> dict[str, Any]:
-    if not request.query_params:
+    if not request.META.get("QUERY_STRING"):  # query_params would be made first
         return FIRST_PAGE
     query: dict[str, Any] = PAGE_QUERY.run_validation(request.query_params.dict())
     return query
@@ -173,7 +173,7 @@ def _following(request: Request, page: selectors.Page | selectors.Feed) -> str |
     if page.next_before is None:
         return None
     here = request.build_absolute_uri()
-    if not request.query_params:
+    if not request.META.get("QUERY_STRING"):
         return f"{here}?before={page.next_before}"
     url: str = replace_query_param(here, "before", page.next_before)
     return url

@@ -113,7 +113,7 @@ class Service:
         for env, port in self._apps(ports):
             self._limit(self.processes.start("web", gunicorn(port), env).pid)
         for port in set(ports):
-            self.processes.wait_until("web", partial(_is_ready, port))
+            self.processes.wait_until("web", partial(is_ready, port))
         if self.variant.database.balanced:
             Nginx(self.processes, self.folder / "nginx", port=self.port, app_ports=ports).start()
         self._watch_lag()
@@ -215,7 +215,7 @@ class Service:
         return self.processes.call(command, argv, env, ok=ok)
 
 
-def _is_ready(port: int) -> bool:
+def is_ready(port: int) -> bool:
     try:
         url = f"http://127.0.0.1:{port}/readyz"
         with urllib.request.urlopen(url, timeout=2) as answer:

@@ -9,13 +9,14 @@ from lab.bench.targets import Target
 
 
 class Record:
-    """The rows, reads and failures of a run; ``bench.json`` has them at any time."""
+    """The rows, reads, requests and failures of a run; ``bench.json`` has them at any time."""
 
     def __init__(self, out: Path, environment: dict[str, Any]) -> None:
         self.out = out
         self.environment = environment
         self.rows: list[dict[str, Any]] = []
         self.reads: list[dict[str, Any]] = []
+        self.requests: list[dict[str, Any]] = []
         self.checks: list[dict[str, Any]] = []
         self.failures: list[str] = []
         out.mkdir(parents=True, exist_ok=True)
@@ -38,6 +39,12 @@ class Record:
         )
         self.write()
 
+    def add_request(self, name: str, size: int, *, web_s: float, redis_s: float) -> None:
+        """Take down what one request costs, and the bytes of its answer."""
+        figures = {"web_us": each_us(web_s, 1), "redis_us": each_us(redis_s, 1)}
+        self.requests.append({"request": name, "bytes": size, **figures})
+        self.write()
+
     def add_check(self, target: Target, figures: dict[str, Any]) -> None:
         """Take down what a check found, and who failed it."""
         self.checks.append({"store": target.store, "database": target.database, **figures})
@@ -54,7 +61,7 @@ class Record:
         self.write()
 
     def write(self) -> None:
-        names = ("environment", "rows", "reads", "checks", "failures")
+        names = ("environment", "rows", "reads", "requests", "checks", "failures")
         found = {name: getattr(self, name) for name in names}
         (self.out / "bench.json").write_text(json.dumps(found, indent=1) + "\n")
 

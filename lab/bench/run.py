@@ -10,6 +10,7 @@ from lab.bench.floors import bench_mysql, bench_redis, bench_sqlite
 from lab.bench.grid import Grid
 from lab.bench.output import publish, show
 from lab.bench.record import Record
+from lab.bench.requests import bench_requests
 from lab.bench.site import Site
 from lab.bench.stores import bench_chunked, bench_target
 from lab.bench.targets import Target, list_way
@@ -62,6 +63,7 @@ def _works(targets: Sequence[Target], site: Site, record: Record) -> Iterator[tu
         yield target.name, partial(bench_target, site, target, record)
     for name, work, wanted in (
         ("chunked", bench_chunked, redis and site.mysql),
+        ("requests", bench_requests, any(target.store == "ring" for target in targets)),
         ("Redis floors", bench_redis, redis),
         ("MariaDB's floor", bench_mysql, site.mysql),
         ("SQLite's floor", bench_sqlite, sqlite),

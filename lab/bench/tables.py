@@ -37,7 +37,7 @@ class Sheet(NamedTuple):
 
 def sheets(record: Record, grid: Grid) -> list[Sheet]:
     """Return what fits into a terminal."""
-    return [compared(record, grid), reads(record), beside(record)]
+    return [compared(record, grid), reads(record), requests(record), beside(record)]
 
 
 def compared(record: Record, grid: Grid) -> Sheet:
@@ -63,6 +63,21 @@ def reads(record: Record) -> Sheet:
         rows.append([name, *chain.from_iterable(figures)])
     head = [label for read in READS for label in (f"{read}/s", "client + server µs")]
     return Sheet("Reads of 20 posts", ["store", *head], rows)
+
+
+def requests(record: Record) -> Sheet:
+    """What requests cost, against the one that answers a constant."""
+    costs = [request["web_us"] + request["redis_us"] for request in record.requests]
+    rows = [
+        [
+            request["request"],
+            *(number(request[name]) for name in ("bytes", "web_us", "redis_us")),
+            f"{cost / costs[0]:.2f}",
+        ]
+        for request, cost in zip(record.requests, costs, strict=True)
+    ]
+    head = ["request", "bytes", "app server µs", "Redis µs", "of the constant's"]
+    return Sheet("A feed of 20 posts from `ring`, through the app server", head, rows)
 
 
 def beside(record: Record) -> Sheet:

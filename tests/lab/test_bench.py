@@ -99,6 +99,16 @@ def test_everything_is_beside_the_tables_and_pictures(run):
         assert f"({name}.svg)" in markdown
 
 
+def test_a_feed_is_compared_with_a_constant_of_its_size(run):
+    _, _, out = run
+    constant, feed = json.loads((out / "bench.json").read_text())["requests"]
+
+    assert constant["bytes"] == feed["bytes"] > 20 * len('{"id":1}')
+    assert feed["web_us"] > constant["web_us"] > 10
+    assert feed["redis_us"] > 1
+    assert f"| {feed['request']} | {feed['bytes']:,} |" in (out / "bench.md").read_text()
+
+
 def test_a_store_that_loses_posts_is_named(tmp_path):
     done = bench(tmp_path, "--stores=sqlite-setbased", environment=PLANTED)
     found = json.loads((tmp_path / "bench.json").read_text())
