@@ -30,8 +30,9 @@ def exported_rows(person_id: int) -> Iterator[list[Row]]:
     """
     ids = _newest_ids(person_id, before=None)
     while ids:
-        posts = Post.objects.live().filter(id__in=ids).order_by("-id")
-        yield [Row(*row) for row in posts.values_list("id", "author_id", "created_at", "body")]
+        posts = Post.objects.filter(id__in=ids).order_by("-id")  # by their ids: see hydration.py
+        fields = ("deleted_at", "id", "author_id", "created_at", "body")
+        yield [Row(*row) for deleted_at, *row in posts.values_list(*fields) if deleted_at is None]
         ids = _newest_ids(person_id, before=ids[-1])
 
 

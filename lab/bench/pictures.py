@@ -18,7 +18,7 @@ COLOURS = {
     "roundtrip": "#c2528b",
     "sqlite-setbased": "#2f7ed8",
     "mysql_tuned-setbased": "#12a594",
-    "sqlite-packed": "#7048e8",
+    "sqlite-packed": "#94d82d",
     "mysql_tuned-packed": "#e64980",
     "mysql_tuned-bulk": "#8a63d2",
     "mysql_tuned-rowwise": "#a0713d",

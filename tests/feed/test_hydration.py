@@ -4,7 +4,7 @@ import signal
 
 import pytest
 from django.core.cache import caches
-from django.db import transaction
+from django.db import connection, transaction
 from django_redis import get_redis_connection
 
 from config.cache import post_cache
@@ -45,6 +45,19 @@ def test_only_what_the_cache_lacks_is_queried(cached, django_assert_num_queries)
         hydrate(cached)
 
     assert f"IN ({cached[2]})" in made[0]["sql"]
+
+
+def test_posts_are_found_by_their_ids_however_many_others_are_live(
+    friends, django_assert_num_queries
+):
+    posts = Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(200))
+
+    with django_assert_num_queries(1) as made:
+        hydrate([post.id for post in posts[:20]])
+
+    with connection.cursor() as cursor:
+        cursor.execute(connection.ops.explain_query_prefix() + " " + made[0]["sql"])
+        assert "PRIMARY" in str(cursor.fetchall())
 
 
 def test_a_page_costs_one_call_to_the_cache(cached):
