@@ -3,7 +3,8 @@
 from itertools import islice
 
 from feed.timelines.pipeline import PORTION, pairs
-from feed.timelines.redis import Deliveries, RedisTimeline
+from feed.timelines.redis import RedisTimeline
+from feed.timelines.trimmed import Deliveries
 
 
 class Lists(RedisTimeline):

@@ -1,4 +1,4 @@
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -6,17 +6,18 @@ from django.db import connection, transaction
 from django.db.models import BinaryField
 from django.db.models.functions import Right
 
-from feed.models import PackedTimeline, Post
-from feed.recipients import Ids, recipients_of
-from feed.timelines.redis import Deliveries
-from feed.timelines.shards import ID_BYTES, by_owner, pack, page_of, unpack
+from feed.models import PackedTimeline
+from feed.recipients import Ids
+from feed.timelines.packing import ID_BYTES, pack, page_of, unpack
+from feed.timelines.shards import by_owner
 from feed.timelines.sql import SQLTimeline
+from feed.timelines.trimmed import Deliveries, TrimmedTimeline
 
 PORTION = 1000
-"""Owners a statement: it stays within SQLite's parameters and MySQL's packets."""
+"""Owners a statement, so that it stays within MySQL's packets."""
 
 
-class Packed(SQLTimeline):
+class Packed(TrimmedTimeline, SQLTimeline):
     """Each timeline is one row with its newest ids, packed like a ring's.
 
     A batch costs an owner one row, whatever its length; but that row is written whole, so single
@@ -25,19 +26,6 @@ class Packed(SQLTimeline):
     """
 
     model = PackedTimeline
-    partial = True
-    capacity: int
-
-    def __init__(self, alias: str, *, capacity: int = 800) -> None:
-        super().__init__(alias)
-        self.capacity = capacity
-
-    def deliver(self, posts: Sequence[Post]) -> None:
-        ids = [post.id for post in posts]
-        self.write(list(zip(ids, recipients_of(posts), strict=True)))
-
-    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
-        self.write([(post.id, np.array(owner_ids, np.int64))])
 
     def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
         def newest(count: int) -> Ids:
@@ -50,7 +38,6 @@ class Packed(SQLTimeline):
         return ids
 
     def write(self, deliveries: Deliveries) -> None:
-        """Make these deliveries and trim the timelines that they went into."""
         additions = list(by_owner(deliveries).items())
         with transaction.atomic(savepoint=False):
             for start in range(0, len(additions), PORTION):

@@ -1,8 +1,8 @@
 from collections.abc import Iterator
 from itertools import islice
 
-from feed.timelines.redis import Deliveries
 from feed.timelines.sortedset import SortedSetTimeline
+from feed.timelines.trimmed import Deliveries
 
 PORTION = 5_000  # deliveries a round trip; a whole large batch could outlast the time-out
 

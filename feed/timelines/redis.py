@@ -1,21 +1,13 @@
-from abc import abstractmethod
-from collections.abc import Sequence
 from threading import local
 
-import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 from redis import Redis
 from redis.backoff import ExponentialBackoff
 from redis.retry import Retry
 
-from feed.models import Post
-from feed.recipients import Ids, recipients_of
-from feed.timelines.base import Timeline
+from feed.timelines.trimmed import TrimmedTimeline
 
 SHARDS = 64
-
-Deliveries = Sequence[tuple[int, Ids]]
-"""Post ids, each with the owners of the timelines that it goes into."""
 
 
 _clients = local()
@@ -49,38 +41,24 @@ def _client(url: str) -> Redis:
     )
 
 
-class RedisTimeline(Timeline):
-    """Timelines in Redis, one key each, trimmed to the newest ``capacity`` ids.
+class RedisTimeline(TrimmedTimeline):
+    """Timelines in Redis, one key each.
 
     Raises ``redis.exceptions.RedisError``: ConnectionError, TimeoutError (both after one retry),
     or ResponseError for what the server refuses, like a write beyond its memory.
     """
 
-    partial = True
     linger_ms = 50
-    capacity: int
 
     def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
-        super().__init__(alias)
+        super().__init__(alias, capacity=capacity)
         if not url:
             raise ImproperlyConfigured(f"the store {alias!r} needs REDIS_URL")
         self.url = url
-        self.capacity = capacity
 
     @property
     def client(self) -> Redis:
         return connect(self.url)  # on first use, so not before a server process forks
-
-    def deliver(self, posts: Sequence[Post]) -> None:
-        ids = [post.id for post in posts]
-        self.write(list(zip(ids, recipients_of(posts), strict=True)))
-
-    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
-        self.write([(post.id, np.array(owner_ids, np.int64))])
-
-    @abstractmethod
-    def write(self, deliveries: Deliveries) -> None:
-        """Make these deliveries and trim the timelines that they went into."""
 
     def shard_prefix(self, shard: int) -> str:
         """Return how the keys of a shard begin; a cluster keeps what is in braces together."""

@@ -1,6 +1,6 @@
 from feed.recipients import Ids
+from feed.timelines.packing import ID_BYTES, page_of, unpack
 from feed.timelines.scripted import Script, ScriptedTimeline
-from feed.timelines.shards import ID_BYTES, page_of, unpack
 
 
 class Ring(ScriptedTimeline):

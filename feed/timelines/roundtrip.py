@@ -1,5 +1,5 @@
-from feed.timelines.redis import Deliveries
 from feed.timelines.sortedset import SortedSetTimeline
+from feed.timelines.trimmed import Deliveries
 
 
 class RoundTrip(SortedSetTimeline):

@@ -6,8 +6,9 @@ from typing import ClassVar
 
 from redis.exceptions import NoScriptError
 
-from feed.timelines.redis import Deliveries, RedisTimeline
+from feed.timelines.redis import RedisTimeline
 from feed.timelines.shards import Shard, by_shard
+from feed.timelines.trimmed import Deliveries
 
 # Deliveries a call: it keeps everybody else waiting (for up to 20 ms), and must end well within
 # the time-out. A cluster would want 1, which is one shard a call.

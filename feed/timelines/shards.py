@@ -1,17 +1,16 @@
 """A batch of deliveries turned round: not by post, but by recipient."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from feed.recipients import Ids
-from feed.timelines.redis import SHARDS, Deliveries
+from feed.timelines.packing import ID_BYTES, pack
+from feed.timelines.redis import SHARDS
+from feed.timelines.trimmed import Deliveries
 
 SHARD_BITS = SHARDS.bit_length() - 1
-ID_BYTES = 6
-"""Of a post's id: whatever passes through Lua costs time by the byte."""
 
 
 class Shard(NamedTuple):
@@ -107,29 +106,3 @@ def _parts(whole: Any, starts: Sequence[int]) -> list[Any]:
     """Cut a list or bytes at these places; numpy's own split takes longer than all the rest."""
     ends = [*starts[1:], len(whole)]
     return [whole[start:end] for start, end in zip(starts, ends, strict=True)]
-
-
-def pack(ids: Ids) -> NDArray[np.uint8]:
-    """Return little-endian integers, shape (ids, ID_BYTES). Raises OverflowError for a larger."""
-    if int(ids.max()) >> 8 * ID_BYTES:
-        raise OverflowError(f"no id of a post can take more than {ID_BYTES} bytes")
-    return ids.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, :ID_BYTES]
-
-
-def unpack(packed: Any) -> Ids:  # bytes, but redis-py's type allows for decoded text
-    ids = np.zeros((len(packed) // ID_BYTES, 8), np.uint8)
-    ids[:, :ID_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, ID_BYTES)
-    return ids.view("<i8").ravel()
-
-
-def page_of(
-    newest: Callable[[int], Ids], capacity: int, *, before: int | None, limit: int
-) -> list[int]:
-    """Return a page of a timeline, newest first; ``newest(n)`` reads its last n ids, ascending."""
-    if before is None:
-        ids = newest(min(limit, capacity))
-    else:
-        ids = newest(capacity)
-        ids = ids[: np.searchsorted(ids, before)]
-    page: list[int] = ids[::-1][:limit].tolist()
-    return page

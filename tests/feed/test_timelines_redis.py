@@ -9,15 +9,13 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from accounts.models import Friendship, Person
-from feed.audit import audit
-from feed.models import Post
 from feed.timelines import timelines
 from feed.timelines.ring import Ring
 from feed.timelines.shards import by_shard
 from tests.conftest import REDIS_STORES, redis_server
+from tests.feed.deliveries import audited, ids, into, posts_by
 
 SCRIPTED = ["script", "ring"]
-CAPACITY = 8
 
 
 @pytest.fixture(params=SCRIPTED)
@@ -28,23 +26,6 @@ def scripted(request, redis, friends):
 @pytest.fixture
 def ring(redis_url, redis):
     return Ring("ring", url=redis_url)
-
-
-def posts_by(author_id, count):
-    return [Post.objects.create(author_id=author_id, body="text") for _ in range(count)]
-
-
-def ids(posts):
-    return [post.id for post in posts]
-
-
-def into(owner_id, post_ids):
-    return [(post_id, np.array([owner_id])) for post_id in post_ids]
-
-
-def audited(store):
-    *_, (_, result) = audit(store)
-    return result
 
 
 def test_a_batch_cut_off_between_two_shards_is_completed_by_the_next_attempt(scripted):

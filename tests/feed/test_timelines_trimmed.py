@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from django.db import connection
 
-from feed.audit import audit
-from feed.models import Post
 from feed.timelines import get_timeline, timelines
 from tests.conftest import REDIS_STORES, make_people
+from tests.feed.deliveries import audited, ids, into, posts_by
 
 PACKING = ["script", "ring", "packed"]
 CAPACITY = 8
@@ -41,23 +40,6 @@ def small(request, settings, keep, friends):
 def packing(request, redis, db):
     """A store that packs ids into bytes."""
     return timelines[request.param]
-
-
-def posts_by(author_id, count):
-    return [Post.objects.create(author_id=author_id, body="text") for _ in range(count)]
-
-
-def ids(posts):
-    return [post.id for post in posts]
-
-
-def into(owner_id, post_ids):
-    return [(post_id, np.array([owner_id])) for post_id in post_ids]
-
-
-def audited(store):
-    *_, (_, result) = audit(store)
-    return result
 
 
 def test_the_newest_are_kept_and_the_audit_agrees(small):

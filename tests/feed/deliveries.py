@@ -1,0 +1,23 @@
+"""What tests of stores deliver, and how they look at it."""
+
+import numpy as np
+
+from feed.audit import audit
+from feed.models import Post
+
+
+def posts_by(author_id, count):
+    return [Post.objects.create(author_id=author_id, body="text") for _ in range(count)]
+
+
+def ids(posts):
+    return [post.id for post in posts]
+
+
+def into(owner_id, post_ids):
+    return [(post_id, np.array([owner_id])) for post_id in post_ids]
+
+
+def audited(store):
+    *_, (_, result) = audit(store)
+    return result
