@@ -39,9 +39,11 @@ class Record:
         )
         self.write()
 
-    def add_request(self, name: str, size: int, *, web_s: float, redis_s: float) -> None:
-        """Take down what one request costs, and the bytes of its answer."""
-        figures = {"web_us": each_us(web_s, 1), "redis_us": each_us(redis_s, 1)}
+    def add_request(
+        self, name: str, size: int, count: int, *, web_s: float, redis_s: float
+    ) -> None:
+        """Take down what so many requests cost, and the bytes of an answer."""
+        figures = {"web_us": each_us(web_s, count), "redis_us": each_us(redis_s, count)}
         self.requests.append({"request": name, "bytes": size, **figures})
         self.write()
 

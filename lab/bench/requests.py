@@ -74,4 +74,4 @@ def _compare(site: Site, client: Client, record: Record) -> None:
             used[name].append((after["web"] - before["web"], after["redis"] - before["redis"]))
     for name, seconds in used.items():
         web_s, redis_s = map(median, zip(*seconds, strict=True))
-        record.add_request(name, size, web_s=web_s / REQUESTS, redis_s=redis_s / REQUESTS)
+        record.add_request(name, size, REQUESTS, web_s=web_s, redis_s=redis_s)
