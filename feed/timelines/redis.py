@@ -48,7 +48,7 @@ class RedisTimeline(TrimmedTimeline):
     or ResponseError for what the server refuses, like a write beyond its memory.
     """
 
-    linger_ms = 50
+    linger_ms = 75
 
     def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
         super().__init__(alias, capacity=capacity)

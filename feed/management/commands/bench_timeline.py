@@ -5,6 +5,7 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
+from config.allocator import keep_freed_memory
 from feed.bench.contents import empty
 from feed.bench.engine import Engine
 from feed.bench.filling import fill, reads
@@ -27,6 +28,7 @@ class Command(BaseCommand):
     def handle(
         self, *args: Any, people: list[int], friends: list[int], batch: list[int], **options: Any
     ) -> None:
+        keep_freed_memory()  # as the drainer does
         engine = Engine(get_timeline())
         empty(engine.timeline)
         owner_ids, bytes_per_entry = fill(engine, fillers(max(people)))

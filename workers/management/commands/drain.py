@@ -3,6 +3,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
+from config.allocator import keep_freed_memory
 from feed.fanout import get_fanout
 from feed.timelines import get_timeline
 from metrics.scrape import serve_where_asked
@@ -15,7 +16,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         idle = "between looks when idle (5, or a tenth of the strategy's grace period)"
         linger = "from batch to batch (what pays off with the store)"
-        parser.add_argument("--batch", type=int, default=100, help="posts a transaction at most")
+        parser.add_argument("--batch", type=int, default=250, help="posts a transaction at most")
         parser.add_argument("--idle-ms", type=float, help=idle)
         parser.add_argument("--linger-ms", type=float, help=linger)
 
@@ -29,5 +30,6 @@ class Command(BaseCommand):
             raise CommandError("--batch must be at least 1, --idle-ms and --linger-ms at least 0")
         drainer = Drainer(batch=batch, idle_s=idle_ms / 1000, linger_s=linger_ms / 1000)
         drainer.stop_on_signals()
+        keep_freed_memory()
         serve_where_asked()
         drainer.run()

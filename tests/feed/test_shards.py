@@ -1,0 +1,63 @@
+from collections import defaultdict
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from accounts.ids import MAX_ID
+from feed.timelines.packing import unpack
+from feed.timelines.redis import SHARDS
+from feed.timelines.shards import by_owner, by_shard
+
+POST_IDS = st.integers(1, 2**48 - 1)
+# Close together they are marked, far apart they are sorted, and the highest fit into no key.
+HIGHEST_OWNERS = [100, 1_000_000, MAX_ID]
+
+
+def batches(highest_owner):
+    owners = st.lists(st.integers(1, highest_owner), min_size=1, max_size=40, unique=True)
+    return st.dictionaries(POST_IDS, owners, min_size=1, max_size=8)
+
+
+def grouped(batch):
+    """Group without numpy: the ascending post ids of each owner."""
+    found = defaultdict(list)
+    for post_id, owners in sorted(batch.items()):
+        for owner in owners:
+            found[owner].append(post_id)
+    return dict(found)
+
+
+def arrays(batch):
+    return [(post_id, np.array(owners, np.int64)) for post_id, owners in batch.items()]
+
+
+@pytest.mark.parametrize("highest_owner", HIGHEST_OWNERS)
+@given(data=st.data())
+def test_an_owner_gets_the_ids_of_her_posts_ascending(highest_owner, data):
+    batch = data.draw(batches(highest_owner))
+
+    found = {owner: unpack(ids).tolist() for owner, ids in by_owner(arrays(batch)).items()}
+
+    assert found == grouped(batch)
+    assert list(found) == sorted(found)
+
+
+@pytest.mark.parametrize("highest_owner", HIGHEST_OWNERS)
+@given(data=st.data())
+def test_a_shard_has_its_owners_their_ids_and_the_span_of_these(highest_owner, data):
+    batch = data.draw(batches(highest_owner))
+
+    shards = by_shard(arrays(batch))
+
+    found = {}
+    for shard in shards:
+        ends = np.cumsum(shard.lengths)
+        for owner, end, length in zip(shard.owners, ends, shard.lengths, strict=True):
+            assert owner % SHARDS == shard.number
+            found[owner] = unpack(shard.posts[end - length : end]).tolist()
+        ids = unpack(shard.posts)
+        assert np.frombuffer(shard.span, "<i8").tolist() == [ids.min(), ids.max()]
+    assert found == grouped(batch)
+    assert [shard.number for shard in shards] == sorted({owner % SHARDS for owner in found})
