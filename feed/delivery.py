@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from datetime import timedelta
 from functools import lru_cache
+from typing import Any
 
 from django.db import connection, transaction
 from django.db.models.functions import Now
@@ -39,7 +40,8 @@ def set_receipts(posts: Sequence[Post]) -> None:
 @lru_cache
 def _receipts_statement(vendor: str, posts: int) -> str:
     """Return what Django compiles; compiling it each time took longer than running it."""
-    query = Post.objects.pending().filter(id__in=range(posts)).query.chain(UpdateQuery)
+    pending = Post.objects.pending().filter(id__in=range(posts))
+    query: Any = pending.query.chain(UpdateQuery)
     query.add_update_values({"delivered_at": Now()})
     statement, _ = query.get_compiler(connection=connection).as_sql()
     return str(statement)
