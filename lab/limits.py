@@ -1,6 +1,6 @@
 """The limits that a rate keeps if it holds."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from lab.numbers import number
@@ -11,6 +11,8 @@ FAILING = 0.001
 ANSWERED = 0.99
 FAR_OFF = 0.8
 """What answers less of what it is offered isn't near its limit."""
+SLOWED = 1.25
+"""Times the calibration of a quieter run: too much for its figures to be compared."""
 
 
 class Limits(NamedTuple):
@@ -46,3 +48,9 @@ def is_far_off(result: Result, variant: Variant) -> bool:
     """Tell whether what broke its limits would break them again on a quieter machine."""
     answered = result.achieved_rps or 0.0
     return answered < FAR_OFF * result.offered_rps or not variant.expects(result.audit)
+
+
+def was_slowed(results: Sequence[Result]) -> bool:
+    """Tell whether strangers slowed the machine before the last of these runs."""
+    speeds_ms = [result.environment["calibration_ms"] for result in results]
+    return bool(speeds_ms[-1] > SLOWED * min(speeds_ms))

@@ -7,7 +7,7 @@ from lab import plots
 from lab.bracket import Bracket, first_rate
 from lab.experiments.base import CORES_BUSY, CPU, LATENCY, P99, Asked, Column, Measured, Plot
 from lab.experiments.fanout import DELIVERIES, LAG_P99, POSTS, Fanout
-from lab.limits import ANSWERED, FAILING, Limits, broken, is_far_off
+from lab.limits import ANSWERED, FAILING, Limits, broken, is_far_off, was_slowed
 from lab.line import Line
 from lab.load import Load
 from lab.numbers import number
@@ -32,7 +32,8 @@ def cores_of(role: str) -> Column:
 class Capacity(Fanout):
     """A search: each of its steps is a run of the fan-out at a rate, audit included.
 
-    What breaks is tried once more before it counts, unless it was far off: the machine is noisy.
+    What breaks is tried once more before it counts: the machine is noisy. Not if it was far off,
+    while the machine was as quick as it had been.
     """
 
     name = "capacity"
@@ -89,20 +90,22 @@ class Capacity(Fanout):
         if asked.loads:
             yield from super().search(asked)
             return
-        bracket = Bracket()
+        bracket, tried = Bracket(), list[Result]()
         rate: int | None = first_rate(asked.users or 500, asked.limits.rps)
         while rate is not None:
-            held = yield from self._try(asked._replace(users=rate))
+            held = yield from self._try(asked._replace(users=rate), tried)
             bracket = bracket.after(rate, held)
             rate = bracket.next_rate(asked.limits.rps)
 
-    def _try(self, asked: Asked) -> Generator[Load, Result, bool]:
-        """Return whether a rate held."""
+    def _try(self, asked: Asked, tried: list[Result]) -> Generator[Load, Result, bool]:
+        """Return whether a rate held; what it came to is added to ``tried``."""
         first, again = self.loads(asked)
-        result = yield first
-        if not result.held and not is_far_off(result, self.variant(result.variant)):
-            result = yield again
-        return bool(result.held)
+        tried.append((yield first))
+        if not tried[-1].held and (
+            was_slowed(tried) or not is_far_off(tried[-1], self.variant(tried[-1].variant))
+        ):
+            tried.append((yield again))
+        return bool(tried[-1].held)
 
     def conclude(self, measured: Measured) -> None:
         super().conclude(measured)

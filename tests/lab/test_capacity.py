@@ -44,10 +44,9 @@ def step(rate, held=True, variant=NAME, repeat=1, **figures):
         variant=variant,
         repeat=repeat,
         started_at="2026-01-01T00:00:00+00:00",
-        environment=ENVIRONMENT,
         offered_rps=rate,
         load=f"{rate}rps",
-        **(defaults | figures),
+        **({"environment": ENVIRONMENT} | defaults | figures),
     )
 
 
@@ -113,6 +112,17 @@ def test_what_is_far_off_is_not_tried_again(far_off):
 
     assert tried[:2] == ["200rps", "100rps"]
     assert not any(name.endswith("_again") for name in tried)
+
+
+def test_what_is_far_off_is_tried_again_on_a_machine_that_was_slowed():
+    slowed = ENVIRONMENT | {"calibration_ms": 2 * ENVIRONMENT["calibration_ms"]}
+    results = iter(
+        [step(500), step(1000, held=False, achieved_rps=300.0, environment=slowed), step(1000)]
+    )
+
+    tried = search(lambda load: next(results), Asked(limits=Limits(rps=1000)))
+
+    assert tried == ["500rps", "1000rps", "1000rps_again"]
 
 
 def test_what_never_delivers_is_tried_again_too():
