@@ -45,6 +45,8 @@ ROLE_COLOURS = {
     "proxy": "#57ab5a",
     "locust": "#8b949e",
 }
+LATE_MS = 1000
+"""Beyond it a lag stands beside the rate, which a backlog doesn't slow."""
 WIDTH = 5.4
 """Inches; narrow, so that a telephone shows the letters as large as a page does."""
 ROW = 0.27
@@ -130,8 +132,15 @@ def _bar(axes: Axes, at: int, line: Line, value: Value, least: float) -> None:
         edgecolor=GOOD if line.is_clean else BAD, hatch=crossed, linewidth=0.8,
     )  # fmt: skip
     axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
-    verdict = "" if line.is_clean else ", not clean"
-    _label(axes, high, at, _with_success(middle, line.median(lambda r: r.success)) + verdict)
+    _label(axes, high, at, _with_success(middle, line.median(lambda r: r.success)) + _but(line))
+
+
+def _but(line: Line) -> str:
+    """Say what a rate alone hides."""
+    if not line.is_clean:
+        return ", not clean"
+    lag_ms = line.median(lambda r: r.lag_ms.get("p99")) or 0.0
+    return f", lag {number(lag_ms / 1000)} s" if lag_ms > LATE_MS else ""
 
 
 def _with_success(value: float, success: float | None) -> str:

@@ -93,7 +93,7 @@ class Fanout(Experiment):
         CORES_BUSY,
     )
     headline = POSTS
-    axis = "posts/s that were answered with 201 (success)"
+    axis = "posts/s answered with 201 (success), lag p99 beyond a second"
     more_is_better = True
     contrast = "That is {ratio} times what {name} answered"
     findings = ("missing", "duplicated", "unexpected")

@@ -75,6 +75,16 @@ def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
     assert "| 3 | 42 | 0.7 | - |" in markdown
 
 
+def test_the_headline_says_how_late_deliveries_are(tmp_path):
+    late = result(lag_ms={"p99": 68_319.0}, achieved_rps=499.6)
+    prompt = result("sqlite-outbox-setbased", lag_ms={"p99": 83.6}, achieved_rps=499.0)
+
+    report_of(tmp_path, late, prompt)
+
+    headline = (tmp_path / "headline.svg").read_text()
+    assert re.findall(r"lag [\d.]+ s", headline) == ["lag 68.3 s"]
+
+
 def test_the_published_figures_and_the_limitations_are_there(tmp_path):
     _, markdown = report_of(tmp_path, result())
 
