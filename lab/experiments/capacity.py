@@ -100,12 +100,13 @@ class Capacity(Fanout):
     def _try(self, asked: Asked, tried: list[Result]) -> Generator[Load, Result, bool]:
         """Return whether a rate held; what it came to is added to ``tried``."""
         first, again = self.loads(asked)
-        tried.append((yield first))
-        if not tried[-1].held and (
-            was_slowed(tried) or not is_far_off(tried[-1], self.variant(tried[-1].variant))
-        ):
-            tried.append((yield again))
-        return bool(tried[-1].held)
+        result = yield first
+        tried.append(result)
+        far_off = is_far_off(result, self.variant(result.variant))
+        if not result.held and (was_slowed(tried) or not far_off):
+            result = yield again
+            tried.append(result)
+        return bool(result.held)
 
     def conclude(self, measured: Measured) -> None:
         super().conclude(measured)
