@@ -1,18 +1,11 @@
-"""The load: Locust as anyone would run it, and every request that it made."""
+"""The load: Locust as anyone would run it."""
 
-import csv
 import sys
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from lab.limits import Limits
-from lab.processes import RunFailed
 
 RAMP_S = 2
 WARM_UP_S = 5
@@ -28,7 +21,7 @@ def warm_up_s(run_time_s: int) -> int:
 
 @dataclass(frozen=True)
 class Load:
-    """``users`` who do one thing a second, measured for ``run_time_s`` after the warm-up."""
+    """``users`` who do one thing each ``pace_s``, measured for ``run_time_s`` after the warm-up."""
 
     users: int
     run_time_s: int
@@ -36,11 +29,15 @@ class Load:
     name: str = ""
     """Tells the loads of an experiment apart, where it has several."""
     arrivals: str = "closed"
-    """closed: a user waits for her answer; open: she acts on schedule, answered or not."""
-    rate_rps: float = 1.0
-    """What a user offers if nothing holds her up."""
+    """closed: users keep a schedule, but wait for each answer; paused: they pause after each
+    answer; open: they keep the schedule, answered or not (``locustfiles.arrivals``)."""
+    pace_s: float = 1.0
+    """From one action of a user to the next, or the pause after an answer."""
+    share: float = 1.0
+    """Of the users, those whose requests are counted."""
     counted: tuple[str, ...] = ()
-    """The requests that the figures are of, like "POST /v1/posts/"; empty: all."""
+    """The requests that the figures are of, like "POST /v1/posts/"; empty: all. Each is an action
+    of its own, so that users, rate and latency fit together (``lab.laws``)."""
     warm_up_s: int = WARM_UP_S
     cool_down_s: int = COOL_DOWN_S
     patience_s: int = 0
@@ -57,24 +54,30 @@ class Load:
 
     @property
     def offered_rps(self) -> float:
-        return self.users * self.rate_rps
+        """Requests per second, if no user has to wait for an answer."""
+        return self.counted_users / self.pace_s
+
+    @property
+    def counted_users(self) -> float:
+        return self.users * self.share
 
     @property
     def seconds(self) -> int:
         return self.warm_up_s + self.run_time_s + self.cool_down_s
 
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
-        """Return the command; it writes requests.csv into ``folder``."""
+        """Return the command; it writes requests.csv and unanswered.csv into ``folder``."""
         options = {
             "host": url,
             "users": self.users,
             "spawn-rate": max(1, self.users // RAMP_S),
             "run-time": f"{self.seconds}s",
             "arrivals": self.arrivals,
+            "pace-s": self.pace_s,
             "tokens": tokens,
             "exit-code-on-error": 0,
             **({"stop-timeout": self.patience_s} if self.patience_s else {}),
-            **{name: folder / f"{name}.csv" for name in ("requests", *self.files)},
+            **{name: folder / f"{name}.csv" for name in ("requests", "unanswered", *self.files)},
             **self.options,
         }
         return [
@@ -99,59 +102,3 @@ def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
         return [known[name.strip()] for name in names.split(",")]
     except KeyError as unknown:
         raise ValueError(f"no load {unknown}; there are {', '.join(known) or 'none'}") from None
-
-
-class Requests(NamedTuple):
-    """What was answered within the measured window."""
-
-    window: tuple[float, float]
-    """Start and end, in Unix time."""
-    latency_ms: NDArray[np.float64]
-    """Of the counted requests that succeeded."""
-    failures: Counter[str]
-    """Of the counted ones, by what went wrong."""
-    routes: Mapping[str, "Route"]
-    """Every request that has a name of its own, counted or not."""
-
-
-class Route(NamedTuple):
-    latency_ms: list[float]
-    """Of those that succeeded."""
-    failures: Counter[str]
-
-
-def read_requests(path: Path, load: Load) -> Requests:
-    """Read what Locust's CsvRequestLogger wrote. Raises RunFailed if nothing was answered."""
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    begun = [_begun(r) for r in rows if not load.counted or _name(r) in load.counted]
-    if not begun:
-        raise RunFailed("the load generator got no answer")
-    start = min(begun) + load.warm_up_s
-    end = start + load.run_time_s
-    when = _begun if load.patience_s else _ended
-    routes: defaultdict[str, Route] = defaultdict(lambda: Route([], Counter()))
-    for row in rows:
-        if start <= when(row) < end:
-            route = routes[_name(row)]
-            if row["exception"]:
-                route.failures[row["exception"]] += 1
-            else:
-                route.latency_ms.append(float(row["response_time_ms"]))
-    counted = [routes[name] for name in (load.counted or tuple(routes))]
-    latency_ms = [ms for route in counted for ms in route.latency_ms]
-    failures = sum((route.failures for route in counted), Counter())
-    return Requests((start, end), np.array(latency_ms, np.float64), failures, dict(routes))
-
-
-def _name(row: dict[str, str]) -> str:
-    return f"{row['request_type']} {row['name']}"
-
-
-def _begun(row: dict[str, str]) -> float:
-    return float(row["timestamp"])
-
-
-def _ended(row: dict[str, str]) -> float:
-    # What was dropped took no time.
-    return _begun(row) + float(row["response_time_ms"] or 0) / 1000

@@ -43,6 +43,13 @@ def deliveries(receipts: Sequence[Receipt], start: float, end: float) -> int:
     )
 
 
+def flow(receipts: Sequence[Receipt], start: float, end: float) -> tuple[int, int]:
+    """Return how many posts got their receipt in a window, and by how many the backlog grew."""
+    created = sum(start <= receipt.created_at < end for receipt in receipts)
+    delivered = sum(start <= (receipt.delivered_at or 0.0) < end for receipt in receipts)
+    return delivered, created - delivered
+
+
 def backlog(receipts: Sequence[Receipt], start: float) -> list[tuple[float, int]]:
     """Return (seconds since ``start``, posts without a receipt) from the first post on."""
     if not receipts:

@@ -44,6 +44,7 @@ ROLE_COLOURS = {
     "broker": "#8a63d2",
     "proxy": "#57ab5a",
     "locust": "#8b949e",
+    "lab": "#c9d1d9",
 }
 LATE_MS = 1000
 """Beyond it a lag stands beside the rate, which a backlog doesn't slow."""

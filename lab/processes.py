@@ -131,7 +131,8 @@ class Processes:
 
     def cpu_s(self) -> dict[str, float]:
         """Return the CPU seconds, user and system, that each role has used so far."""
-        return self._by_role(_cpu_s)
+        own = psutil.Process().cpu_times()
+        return self._by_role(_cpu_s) | {"lab": own.user + own.system}
 
     def ran_s(self) -> dict[str, float]:
         """Return what ``cpu_s`` does, but exactly, and only of threads that haven't ended."""
@@ -185,8 +186,8 @@ def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
 
 
 def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
+    times = process.cpu_times()  # of children that have ended too
+    return float(sum((times.user, times.system, times.children_user, times.children_system)))
 
 
 def _ran_s(process: psutil.Process) -> float:

@@ -1,12 +1,39 @@
 """A result: what one run of one variant measured, as it is written to result.json."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 FILE = "result.json"
+
+
+@dataclass
+class Balance:
+    """Both sides of the laws that figures obey (``lab.laws``), of the counted requests."""
+
+    users: float
+    arrivals: str
+    pace_s: float
+    patient: bool
+    """Whether all requests that began in the window were waited for."""
+    rate_rps: float
+    """Requests that were answered in the window, failures too; of a patient load, that began."""
+    cycle_s: float
+    """Mean time from the start of a request until its user may start the next one."""
+    begun_rps: float
+    in_flight: float
+    """Requests that waited for an answer, on average."""
+    waiting_at_end: int
+    """Requests that waited for an answer when the window ended."""
+    busy_cores: float | None = None
+    """Cores of the machine that were busy, with this run or anything else."""
+    accepted: int | None = None
+    """Posts that clients were told of."""
+    delivered: int | None = None
+    """Posts that got their receipt."""
+    backlog_growth: int | None = None
 
 
 @dataclass
@@ -42,11 +69,17 @@ class Result:
     extra: dict[str, float | None] = field(default_factory=dict)
     """Figures of the experiment's own."""
     audit: dict[str, Any] | None = None
-    cpu_s: dict[str, float] = field(default_factory=dict)
+    cpu_s: dict[str, float | None] = field(default_factory=dict)
+    """By role; None for a server that runs elsewhere, whose CPU is not measured."""
     cpu_s_per_million_deliveries: float | None = None
-    memory_mib: dict[str, float] = field(default_factory=dict)
+    memory_mib: dict[str, float | None] = field(default_factory=dict)
     generator_saturated: bool = False
     errors: list[str] = field(default_factory=list)
+    balance: Balance | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.balance, dict):  # as it is read from a file
+            self.balance = Balance(**self.balance)
 
     @property
     def success(self) -> float | None:
@@ -61,16 +94,17 @@ class Result:
 
     @property
     def cores_busy(self) -> float | None:
-        """CPU seconds a second of the window, of everything."""
-        return sum(map(self.cores, self.cpu_s)) if self.cpu_s else None
+        """CPU seconds per second of the window, of everything; None if a part is not measured."""
+        return _sum(map(self.cores, self.cpu_s)) if self.cpu_s else None
 
     @property
-    def service_s(self) -> float:
-        """CPU seconds of everything but the load generator."""
-        return sum(used for role, used in self.cpu_s.items() if role != "locust")
+    def service_s(self) -> float | None:
+        """CPU seconds of everything but the load generator; None if a part is not measured."""
+        return _sum(used for role, used in self.cpu_s.items() if role != "locust")
 
-    def cores(self, role: str) -> float:
-        return self.cpu_s.get(role, 0.0) / self.window_s if self.window_s else 0.0
+    def cores(self, role: str) -> float | None:
+        used = self.cpu_s.get(role, 0.0)
+        return used / self.window_s if used is not None and self.window_s else None
 
     def write(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -78,6 +112,11 @@ class Result:
 
 
 Figure = Callable[[Result], float | None]
+
+
+def _sum(parts: Iterable[float | None]) -> float | None:
+    known = list(parts)
+    return None if None in known else sum(part for part in known if part is not None)
 
 
 def read_results(folder: Path) -> Iterator[Result]:

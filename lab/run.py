@@ -2,17 +2,20 @@
 
 import subprocess
 import time
+import traceback
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab import environment, measure
+from lab import environment, laws, measure
 from lab.experiments.base import Measured
-from lab.load import Load, Requests, read_requests
+from lab.load import Load
 from lab.plan import Plan
 from lab.processes import Processes, RunFailed
 from lab.progress import console, stage
+from lab.requests import Requests, read_requests
 from lab.resources import Shortage, check_resources
 from lab.result import Result
 from lab.sampler import Sampler
@@ -20,7 +23,7 @@ from lab.service import Service
 from lab.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
-ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "locust")
+ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "locust", "lab")
 SATURATED = 0.9
 """Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the
 generator is the limit: requests that are answered wait for it to notice."""
@@ -52,6 +55,10 @@ def run(plan: Plan, variant: Variant, load: Load, repeat: int, out: Path) -> Res
     except KeyboardInterrupt:
         result.errors.append("interrupted")
         raise
+    except Exception as error:  # the other variants are worth their runs
+        (out / "error.log").write_text(traceback.format_exc())
+        console.print(f"  [red]failed:[/red] {error!r}; see {out / 'error.log'}")
+        result.errors.append(repr(error))
     finally:
         result.write(out)
     return result
@@ -68,9 +75,11 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
         result.environment["limitations"] = service.limitations
         with Sampler(processes) as sampler:
             _generate(load, service, processes, out)
-        requests = read_requests(out / "requests.csv", load)
+        requests = read_requests(out, load)
         _record_requests(result, requests)
-        _record_cpu(result, sampler, requests)
+        _record_cpu(result, sampler, requests, service.elsewhere)
+        busy_cores = round(sampler.busy_s(*requests.window) / load.run_time_s, 3)
+        result.balance = laws.balance_of(requests, load, busy_cores)
         plan.experiment.conclude(
             Measured(service, result, load, requests, out, plan.drain_within_s)
         )
@@ -116,10 +125,15 @@ def _record_requests(result: Result, requests: Requests) -> None:
     ]
 
 
-def _record_cpu(result: Result, sampler: Sampler, requests: Requests) -> None:
+def _record_cpu(
+    result: Result, sampler: Sampler, requests: Requests, elsewhere: Collection[str]
+) -> None:
+    """``elsewhere``: the roles whose processes can't be seen."""
     window = requests.window
-    result.cpu_s = {role: round(sampler.cpu_s(role, *window), 2) for role in ROLES}
-    result.memory_mib = {role: round(sampler.memory_mib(role), 1) for role in ROLES}
+    cpu_s = {role: round(sampler.cpu_s(role, *window), 2) for role in ROLES}
+    memory_mib = {role: round(sampler.memory_mib(role), 1) for role in ROLES}
+    unknown = dict.fromkeys(elsewhere)
+    result.cpu_s, result.memory_mib = cpu_s | unknown, memory_mib | unknown
     result.generator_saturated = sampler.wanted_s("locust", *window) / result.window_s > SATURATED
 
 

@@ -106,6 +106,11 @@ class Service:
         started = {server.role: server.version() for server in self.servers}
         return {"database": f"SQLite {sqlite3.sqlite_version}"} | started
 
+    @property
+    def elsewhere(self) -> set[str]:
+        """The roles whose servers were not started here, so that their CPU can't be measured."""
+        return {server.role for server in self.servers if server.is_external}
+
     def start(self) -> None:
         """Start app servers and drainers, and wait until they are ready."""
         self.start_workers()

@@ -1,6 +1,7 @@
 """Arrivals: when a user does the next thing, and from when on its latency counts.
 
-Either way everyone does one thing each ``pace_s``, with a random phase: bursts would stay in step.
+With a schedule, everyone does one thing each ``pace_s``, with a random phase: bursts would stay in
+step.
 """
 
 import random
@@ -71,6 +72,16 @@ class Closed(Arrivals):
         """Nothing is: what was asked for ends with its user."""
 
 
+class Paused(Closed):
+    """Users pause for ``pace_s`` after each answer, and all begin at once: k6's sleep()."""
+
+    def begin(self) -> None:
+        """Begin at once."""
+
+    def wait_s(self) -> float:
+        return self.pace_s
+
+
 class Open(Arrivals):
     """Actions are due on a fixed schedule, answered or not; latency counts from when they were due.
 
@@ -107,7 +118,7 @@ class Open(Arrivals):
         )
 
 
-ARRIVALS: dict[str, type[Arrivals]] = {"closed": Closed, "open": Open}
+ARRIVALS: dict[str, type[Arrivals]] = {"closed": Closed, "paused": Paused, "open": Open}
 
 
 def count_from(due: float, response: Any) -> None:

@@ -8,14 +8,12 @@ A visit is 11 requests: pages 1, 2, 3, a post, pages 1, 2, a post, pages 1, 2, 3
 users write, and note whether they and others are shown what they wrote (--probes).
 """
 
-import csv
 import os
 import random
 import time
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -25,10 +23,10 @@ from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 
 from locustfiles.arrivals import count_from
-from locustfiles.people import own_file
 from locustfiles.posts import random_body
 from locustfiles.ramp import SHAPES, users_at
-from locustfiles.visitor import Visitor, plays
+from locustfiles.rows import RowLog
+from locustfiles.visitor import Visitor
 
 LISTING = "/v1/posts/?sort=-likes"
 POST = "/v1/posts/[id]/"
@@ -73,8 +71,7 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 @events.init.add_listener
 def prepare(environment: Environment, **kwargs: Any) -> None:
     options: Any = environment.parsed_options
-    if plays(environment):
-        Prober.probes = Probes(own_file(environment, options.probes))
+    Prober.probes = RowLog(environment, options.probes, Probe._fields)
 
 
 class Ramp(LoadTestShape):
@@ -123,24 +120,11 @@ def path_of(url: str) -> str:
     return f"{parts.path}?{parts.query}"
 
 
-class Probes:
-    """A file with a row for every look at what was written."""
-
-    def __init__(self, path: str) -> None:
-        self._file = Path(path).open("w", newline="")  # noqa: SIM115  open as long as Locust runs
-        self._rows = csv.writer(self._file)
-        self._rows.writerow(Probe._fields)
-
-    def write(self, probe: Probe) -> None:
-        self._rows.writerow(probe)
-        self._file.flush()
-
-
 class Prober(Visitor):
     """Somebody who writes a post, likes it and deletes it, and looks each time."""
 
     fixed_count = PROBERS
-    probes: Probes
+    probes: RowLog
     post_id: int | None = None
     liked = False
 
@@ -212,5 +196,5 @@ class Prober(Visitor):
                 return False
             response.success()
             seen = shows_it(response.js if response.status_code == 200 else None)
-        self.probes.write(Probe(what, int(own), written_at, read_at, int(seen)))
+        self.probes.write(*Probe(what, int(own), written_at, read_at, int(seen)))
         return seen

@@ -19,9 +19,10 @@ from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 
 from locustfiles.arrivals import count_from
-from locustfiles.people import LoadPerson, own_file
+from locustfiles.people import LoadPerson
+from locustfiles.rows import RowLog
 from locustfiles.thresholds import NO_REQUEST
-from locustfiles.visitor import Visitor, plays
+from locustfiles.visitor import Visitor
 
 EXPORT = "/v1/me/export/"
 REPORT = "/v1/me/report/"
@@ -37,7 +38,6 @@ LOOK_EVERY_S = 0.5
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
     exports = "write here what every export held; a worker adds its index: file-0.csv"
-    parser.add_argument("--pace-s", type=float, default=6.0, help="seconds from request to request")
     parser.add_argument("--password", default="export", help="of all people")
     parser.add_argument("--order", action="store_true", help="order exports as jobs")
     parser.add_argument("--exports", default=os.devnull, help=exports, include_in_web_ui=False)
@@ -46,26 +46,19 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 @events.init.add_listener
 def prepare(environment: Environment, **kwargs: Any) -> None:
     options: Any = environment.parsed_options
-    exports = own_file(environment, options.exports) if plays(environment) else os.devnull
-    Asker.exports = ExportLog(environment, exports)
+    Asker.exports = ExportLog(environment, options.exports)
 
 
 class ExportLog:
     """What every export held, the check's witness from outside: a row in a CSV."""
 
     def __init__(self, environment: Environment, path: str) -> None:
-        self._file = open(path, "w", newline="", buffering=1)  # noqa: SIM115, PTH123
-        self._rows = csv.writer(self._file)
-        self._rows.writerow(("person_id", "rows", "sha256"))
-        environment.events.quitting.add_listener(self._close)
+        self._rows = RowLog(environment, path, ("person_id", "rows", "sha256"))
 
     def write(self, person: LoadPerson, content: bytes) -> None:
         ids = sorted(ids_of(content))
         lines = "".join(f"{post_id}\n" for post_id in ids)
-        self._rows.writerow((person.id, len(ids), hashlib.sha256(lines.encode()).hexdigest()))
-
-    def _close(self, **kwargs: Any) -> None:
-        self._file.close()
+        self._rows.write(person.id, len(ids), hashlib.sha256(lines.encode()).hexdigest())
 
 
 def ids_of(content: bytes) -> list[int]:
@@ -79,10 +72,7 @@ class Asker(Visitor):
     """Somebody who asks for expensive things as often as for ordinary ones."""
 
     exports: ExportLog
-
-    def on_start(self) -> None:
-        self.pace_s = self.environment.parsed_options.pace_s
-        super().on_start()
+    pace_s = 6.0
 
     @tag("expensive")
     @task
@@ -136,7 +126,10 @@ class Asker(Visitor):
     def download(self, url: str, name: str, due: float) -> bool:
         """Fetch a file, write down what it holds, and tell whether it came."""
         headers = self.person.headers
-        with self.client.get(url, name=name, headers=headers, catch_response=True) as response:
+        with (
+            self.waiting("GET", name, due),
+            self.client.get(url, name=name, headers=headers, catch_response=True) as response,
+        ):
             count_from(due, response)
             if response.status_code != 200:
                 response.failure(f"status {response.status_code}")

@@ -9,10 +9,10 @@ from locust.env import Environment
 
 from locustfiles import ending, tab, thresholds
 from locustfiles.ending import Ending
-from locustfiles.people import LoadPerson, own_file
+from locustfiles.people import LoadPerson
 from locustfiles.posts import AcceptedLog, random_body
 from locustfiles.service import Watch
-from locustfiles.visitor import Visitor, plays
+from locustfiles.visitor import Visitor
 
 
 @events.init_command_line_parser.add_listener
@@ -36,8 +36,7 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
     tab.attach(environment, watch)
     if environment.web_ui or options.fail_lag_ms is not None:
         watch.start()
-    accepted = own_file(environment, options.accepted) if plays(environment) else os.devnull
-    Player.accepted = AcceptedLog(environment, accepted)
+    Player.accepted = AcceptedLog(environment, options.accepted)
     thresholds.attach_lag(environment, watch)
     # Locust calls the last one first when it quits: the run ends before it is judged.
     Ending(environment, Player.people, Player.accepted).attach()

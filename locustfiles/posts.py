@@ -1,6 +1,5 @@
 """What the load generator writes, and its record of what was accepted."""
 
-import csv
 import random
 from collections import defaultdict, deque
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Any
 from locust.env import Environment
 
 from locustfiles.people import LoadPerson
+from locustfiles.rows import RowLog
 
 WORDS = (
     "today morning coffee window river garden paper letter friend street market summer winter "
@@ -31,17 +31,14 @@ class AcceptedLog:
     """
 
     def __init__(self, environment: Environment, path: str) -> None:
-        self._file = open(path, "w", newline="", buffering=1)  # noqa: SIM115, PTH123
-        self._rows = csv.writer(self._file)
-        self._rows.writerow(("id", "author", "created_at"))
-        environment.events.quitting.add_listener(self._close)
+        self._rows = RowLog(environment, path, ("id", "author", "created_at"))
         environment.events.test_start.add_listener(self._forget)
         self._forget()
 
     def write(self, author: LoadPerson, post: dict[str, Any]) -> None:
         self.total += 1
         self._newest[author.position].append(post["id"])
-        self._rows.writerow((post["id"], post["author"], post["created_at"]))
+        self._rows.write(post["id"], post["author"], post["created_at"])
 
     def authors(self) -> list[int]:
         """Return the positions of those who have posted."""
@@ -54,6 +51,3 @@ class AcceptedLog:
     def _forget(self, **kwargs: Any) -> None:
         self.total = 0
         self._newest: defaultdict[int, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
-
-    def _close(self, **kwargs: Any) -> None:
-        self._file.close()

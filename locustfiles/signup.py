@@ -6,21 +6,20 @@ Those who post have an account, and do so from the start; the others wait for --
 one run tells what a request costs that has nothing to do with the rush, before it and in it.
 """
 
-import csv
 import os
 import time
 from typing import Any
 from uuid import uuid4
 
 import gevent
-from gevent import GreenletExit
 from locust import events, tag, task
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 
-from locustfiles.people import LoadPerson, own_file
+from locustfiles.people import LoadPerson
 from locustfiles.posts import random_body
-from locustfiles.visitor import Visitor, plays
+from locustfiles.rows import RowLog
+from locustfiles.visitor import Visitor
 
 SIGNUP = "/v1/signup/"
 TAKEN = "/v1/signup/ (taken)"
@@ -40,21 +39,7 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 @events.init.add_listener
 def prepare(environment: Environment, **kwargs: Any) -> None:
     options: Any = environment.parsed_options
-    accepted = own_file(environment, options.accepted) if plays(environment) else os.devnull
-    NewPerson.accepted = SignupLog(environment, accepted)
-
-
-class SignupLog:
-    """Everyone who was told that she has signed up: a row in a CSV."""
-
-    def __init__(self, environment: Environment, path: str) -> None:
-        self._file = open(path, "w", newline="", buffering=1)  # noqa: SIM115, PTH123
-        self._rows = csv.writer(self._file)
-        self._rows.writerow(("id", "username"))
-        environment.events.quitting.add_listener(lambda **kwargs: self._file.close())
-
-    def write(self, person: dict[str, Any]) -> None:
-        self._rows.writerow((person["id"], person["username"]))
+    NewPerson.accepted = RowLog(environment, options.accepted, ("id", "username"))
 
 
 @events.test_start.add_listener
@@ -63,30 +48,7 @@ def begin(environment: Environment, **kwargs: Any) -> None:
     Stranger.rush_at = time.monotonic() + options.rush_after
 
 
-class Waiting(Visitor):
-    """A visitor whose last request fails if the test ends before the answer comes."""
-
-    abstract = True
-
-    def answer_to(
-        self, person: LoadPerson, method: str, url: str, status: int, due: float, **kwargs: Any
-    ) -> dict[str, Any] | None:
-        try:
-            return super().answer_to(person, method, url, status, due, **kwargs)
-        except GreenletExit:
-            self.environment.events.request.fire(
-                request_type=method,
-                name=kwargs.get("name", url),
-                start_time=due,
-                response_time=(time.time() - due) * 1000,
-                response_length=0,
-                exception=TimeoutError("no answer"),
-                context={},
-            )
-            raise
-
-
-class Stranger(Waiting):
+class Stranger(Visitor):
     """Somebody without an account, who comes with the rush."""
 
     abstract = True
@@ -106,7 +68,7 @@ class Stranger(Waiting):
 
 class NewPerson(Stranger):
     weight = 8
-    accepted: SignupLog
+    accepted: RowLog
 
     @tag("signup")
     @task
@@ -116,7 +78,7 @@ class NewPerson(Stranger):
     def sign_up_and_note(self, due: float) -> None:
         person = self.sign_up(uuid4().hex, 201, due)
         if person is not None:
-            self.accepted.write(person)
+            self.accepted.write(person["id"], person["username"])
 
 
 class Namesake(Stranger):
@@ -133,7 +95,7 @@ class Namesake(Stranger):
         self.sign_up("person1", 409, due, name=TAKEN)
 
 
-class Poster(Waiting):
+class Poster(Visitor):
     """Somebody who is there already, and wants nothing but a row written."""
 
     weight = 1

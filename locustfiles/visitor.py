@@ -1,29 +1,42 @@
 """What all load generators here share: their options, and a user who acts on schedule."""
 
 import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from gevent import GreenletExit
 from locust import FastHttpUser, events
 from locust.argument_parser import LocustArgumentParser
 from locust.contrib.csv_request_logger import CsvRequestLogger
 from locust.env import Environment
-from locust.runners import MasterRunner
 
 from locustfiles import thresholds
 from locustfiles.arrivals import ARRIVALS, MOST_IN_FLIGHT, Action, Arrivals, count_from
 from locustfiles.people import LoadPerson, People, own_file, share_out
+from locustfiles.rows import RowLog, plays
 
 
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
-    arrivals = "closed: a user waits for her answer; open: she acts on schedule, answered or not"
+    arrivals = (
+        "closed: users keep a schedule, but wait for each answer; paused: they pause after each "
+        "answer; open: they keep the schedule, answered or not"
+    )
+    pace = (
+        "seconds from one action of a user to the next; with paused arrivals, from answer to next"
+    )
     tokens = "people and their access tokens, from manage.py seed_people --tokens"
     requests = "write every request with its own time here; a worker adds its index: file-0.csv"
+    unanswered = "write every request here that had no answer when the test ended"
     parser.add_argument("--arrivals", choices=list(ARRIVALS), default="closed", help=arrivals)
+    parser.add_argument("--pace-s", type=float, help=pace)
     for name, default, meaning in (
         ("--tokens", "var/tokens.csv", tokens),
         ("--requests", os.devnull, requests),
+        ("--unanswered", os.devnull, unanswered),
     ):
         parser.add_argument(name, default=default, help=meaning, include_in_web_ui=False)
     thresholds.add_arguments(parser)
@@ -36,28 +49,29 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
     if plays(environment):
         requests = own_file(environment, options.requests)
         CsvRequestLogger(requests, flush_interval=100).register(environment)
+    Visitor.unanswered = RowLog(environment, options.unanswered, UNANSWERED)
     share_out(environment, Visitor.people)
     thresholds.attach(environment)
 
 
-def plays(environment: Environment) -> bool:
-    """Tell whether this process has users; a master has none."""
-    return not isinstance(environment.runner, MasterRunner)
+UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
 
 
 class Visitor(FastHttpUser):
-    """Somebody who does one thing each ``pace_s``, as one of the seeded people."""
+    """A user who does one thing each ``pace_s``, as one of the seeded people."""
 
     abstract = True
     concurrency = MOST_IN_FLIGHT
     pace_s = 1.0
     people: People
+    unanswered: RowLog
     person: LoadPerson
     arrivals: Arrivals
 
     def on_start(self) -> None:
+        options: Any = self.environment.parsed_options
         self.person = self.choose_person()
-        self.arrivals = ARRIVALS[self.environment.parsed_options.arrivals](self, self.pace_s)
+        self.arrivals = ARRIVALS[options.arrivals](self, options.pace_s or self.pace_s)
         self.arrivals.begin()
 
     def on_stop(self) -> None:
@@ -77,7 +91,10 @@ class Visitor(FastHttpUser):
         self, person: LoadPerson, method: str, url: str, status: int, due: float, **kwargs: Any
     ) -> dict[str, Any] | None:
         """Ask as a person; return the JSON of an answer with this status, None for a failure."""
-        with self.rest(method, url, headers=person.headers, **kwargs) as response:
+        with (
+            self.waiting(method, kwargs.get("name", url), due),
+            self.rest(method, url, headers=person.headers, **kwargs) as response,
+        ):
             count_from(due, response)
             if response.status_code != status:
                 response.failure(f"status {response.status_code}")
@@ -85,3 +102,12 @@ class Visitor(FastHttpUser):
             if response.js is not None:
                 response.success()  # also where what is asked for is a refusal
             return response.js
+
+    @contextmanager
+    def waiting(self, method: str, name: str, due: float) -> Iterator[None]:
+        """Record what the block asks for as unanswered if the test ends before the answer."""
+        try:
+            yield
+        except GreenletExit:
+            self.unanswered.write(due, method, name, (time.time() - due) * 1000)
+            raise

@@ -8,8 +8,9 @@ from typing import ClassVar, NamedTuple
 from lab import plots
 from lab.limits import Limits
 from lab.line import Line
-from lab.load import Load, Requests, chosen
+from lab.load import Load, chosen
 from lab.numbers import number, percent
+from lab.requests import Requests
 from lab.result import Figure, Result
 from lab.rounds import Search
 from lab.service import Seed, Service

@@ -203,7 +203,7 @@ def _why(result: Result) -> list[str]:
 
 
 def _cores(result: Result) -> str:
-    used = {role: result.cores(role) for role in result.cpu_s}
+    used = {role: result.cores(role) or 0.0 for role in result.cpu_s}
     most_first = sorted(used, key=used.__getitem__, reverse=True)
     shares = ", ".join(f"{role} {number(used[role])}" for role in most_first if used[role] >= 0.01)
     return f"{number(result.cores_busy)} of {result.environment['cpus']} cores are busy ({shares})"

@@ -17,9 +17,10 @@ from lab.experiments.base import (
     Published,
 )
 from lab.line import Line
-from lab.load import Load, Requests
+from lab.load import Load
 from lab.numbers import percent
 from lab.progress import stage
+from lab.requests import Requests
 from lab.service import Seed
 from lab.variants import UnknownVariant, Variant
 
@@ -118,10 +119,10 @@ class Export(Experiment):
                 run_time_s,
                 self.locustfile,
                 arrivals=asked.arrivals or "closed",
-                rate_rps=1 / pace_s,
+                pace_s=pace_s,
                 counted=ORDINARY + EXPENSIVE,
                 warm_up_s=round(2 * pace_s),
-                options={"pace-s": pace_s, "password": asked.password or PASSWORD},
+                options={"password": asked.password or PASSWORD},
                 files=("exports",),
             )
         ]

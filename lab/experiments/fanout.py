@@ -191,5 +191,8 @@ def _record_receipts(measured: Measured) -> None:
     result.deliveries_per_s = round(result.deliveries / result.window_s, 1)
     result.backlog = measure.backlog(receipts, window[0])
     result.drain_s = measure.drain_s(receipts)
-    if result.deliveries:
+    if result.deliveries and result.service_s is not None:
         result.cpu_s_per_million_deliveries = round(result.service_s / result.deliveries * 1e6, 2)
+    if result.balance:
+        result.balance.accepted = sum(not it.error for it in measured.requests.answered)
+        result.balance.delivered, result.balance.backlog_growth = measure.flow(receipts, *window)

@@ -1,11 +1,8 @@
 """Sign-up: a class comes at once, and every password costs a hash."""
 
-import csv
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple
 
 from lab import measure
 from lab.experiments.base import (
@@ -26,6 +23,7 @@ from lab.line import Line
 from lab.load import RAMP_S, Load
 from lab.numbers import number, percent
 from lab.progress import stage
+from lab.requests import Request
 from lab.service import CORES, Seed
 from lab.variants import DATABASES, UnknownVariant, Variant
 
@@ -54,15 +52,6 @@ NO_FANOUT = {"FEED_FANOUT": "null"}
 """So that the control, a post, is a single INSERT."""
 
 SIGNUPS = Column("sign-ups/s", lambda r: r.extra.get("signups_per_s"), spread=True, brief=True)
-
-
-class Request(NamedTuple):
-    name: str
-    begun_at: float
-    """In Unix time."""
-    ms: float
-    """Until it was answered, or given up."""
-    succeeded: bool
 
 
 class Signup(Experiment):
@@ -149,7 +138,7 @@ class Signup(Experiment):
             self.locustfile,
             name=f"{users}x{run_time_s}s",
             arrivals=asked.arrivals or "closed",
-            rate_rps=SIGNUP_SHARE,
+            share=SIGNUP_SHARE,
             counted=(SIGNUP,),
             warm_up_s=0,  # the rush is what is measured
             cool_down_s=IDLE_S + 1,
@@ -192,7 +181,7 @@ def _refuse_unknown(name: str, *parts: tuple[str, Iterable[str]]) -> None:
 
 def _figures(measured: Measured) -> dict[str, float | None]:
     result, (start, end) = measured.result, measured.requests.window
-    requests = _read(measured.folder / "requests.csv")
+    requests = measured.requests.rows
     rush = [it for it in requests if start <= it.begun_at < end]
     control = measure.percentiles([it.ms for it in rush if it.name == CONTROL], ("mean", "p95"))
     idle = measure.percentiles(_idle_ms(requests, start), ("p95",))["p95"]
@@ -207,22 +196,9 @@ def _figures(measured: Measured) -> dict[str, float | None]:
     }
 
 
-def _read(path: Path) -> list[Request]:
-    with path.open(newline="") as file:
-        return [
-            Request(
-                f"{row['request_type']} {row['name']}",
-                float(row["timestamp"]),
-                float(row["response_time_ms"] or 0),
-                not row["exception"],
-            )
-            for row in csv.DictReader(file)
-        ]
-
-
 def _signups_per_s(rush: Sequence[Request], start: float, end: float) -> float:
     """Return the rate until the last of those who came within the window was answered."""
-    signed_up = [it for it in rush if it.name == SIGNUP and it.succeeded]
+    signed_up = [it for it in rush if it.name == SIGNUP and not it.error]
     last = max((it.begun_at + it.ms / 1000 for it in signed_up), default=end)
     return round(len(signed_up) / (max(end, last) - start), 2)
 

@@ -11,6 +11,8 @@ class Backend(ABC):
 
     role: ClassVar[str]
     """What its CPU and memory are counted as."""
+    is_external: ClassVar[bool] = False
+    """It is not started here: neither CPU nor memory can be measured."""
 
     @property
     @abstractmethod

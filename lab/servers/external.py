@@ -26,6 +26,7 @@ SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
 class ExternalMySQL(Backend):
+    is_external = True
     role = "database"
 
     def __init__(self, processes: Processes, profile: str) -> None:
@@ -67,6 +68,7 @@ class ExternalMySQL(Backend):
 
 
 class ExternalRedis(Backend):
+    is_external = True
     role = "redis"
 
     def __init__(self, processes: Processes, name: str) -> None:
@@ -92,6 +94,7 @@ class ExternalRedis(Backend):
 
 
 class ExternalRabbitMQ(Backend):
+    is_external = True
     role = "broker"
 
     def __init__(self, processes: Processes) -> None:

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from lab import measure
-from lab.load import RAMP_S, WARM_UP_S, Load, read_requests, warm_up_s
+from lab.load import RAMP_S, WARM_UP_S, Load, warm_up_s
 from lab.processes import RunFailed
+from lab.requests import NO_ANSWER, read_requests
 from lab.service import Receipt
 
 RECEIPTS = [
@@ -56,9 +57,9 @@ def test_a_post_without_a_receipt_never_drained():
 
 @pytest.fixture
 def requests_csv(tmp_path):
-    """Write a log of (second, milliseconds, exception, name) as Locust's request logger does."""
+    """Write logs of (second, milliseconds, exception, name) as Locust does; return their folder."""
 
-    def write(*rows):
+    def write(*rows, unanswered=()):
         path = tmp_path / "requests.csv"
         lines = [
             "timestamp,request_type,name,response_time_ms,response_length,status_code,exception"
@@ -68,7 +69,10 @@ def requests_csv(tmp_path):
             for at, ms, error, name in rows
         ]
         path.write_text("\n".join(lines))
-        return path
+        waited = [f"{1000 + at},POST,/v1/posts/,{ms}" for at, ms in unanswered]
+        log = "\n".join(["timestamp,request_type,name,waited_ms", *waited])
+        (tmp_path / "unanswered.csv").write_text(log)
+        return tmp_path
 
     return write
 
@@ -80,7 +84,7 @@ def test_a_short_window_is_warmed_up_for_as_long(run_time_s, expected):
 
 def test_only_posts_that_end_within_the_window_count(requests_csv):
     start = WARM_UP_S
-    path = requests_csv(
+    folder = requests_csv(
         (0, 10, "", "/v1/posts/"),
         (start - 0.5, 400, "", "/v1/posts/"),  # ends before the window
         (start - 0.5, 700, "", "/v1/posts/"),  # ends in it
@@ -90,7 +94,7 @@ def test_only_posts_that_end_within_the_window_count(requests_csv):
         (start + 9.9, 200, "", "/v1/posts/"),  # ends after it
     )
 
-    requests = read_requests(path, LOAD)
+    requests = read_requests(folder, LOAD)
 
     assert sorted(requests.latency_ms) == [20, 700]
     assert requests.failures == {"status 503": 1}
@@ -99,13 +103,13 @@ def test_only_posts_that_end_within_the_window_count(requests_csv):
 
 
 def test_without_a_choice_every_request_counts(requests_csv):
-    path = requests_csv(
+    folder = requests_csv(
         (0, 10, "", "/v1/feed/"),
         (WARM_UP_S + 1, 20, "", "/v1/posts/"),
         (WARM_UP_S + 2, 30, "", "/v1/feed/"),
     )
 
-    requests = read_requests(path, replace(LOAD, counted=()))
+    requests = read_requests(folder, replace(LOAD, counted=()))
 
     assert sorted(requests.latency_ms) == [20, 30]
 
@@ -113,3 +117,35 @@ def test_without_a_choice_every_request_counts(requests_csv):
 def test_a_generator_that_got_no_answer_fails_the_run(requests_csv):
     with pytest.raises(RunFailed, match="no answer"):
         read_requests(requests_csv(), LOAD)
+
+
+def test_a_window_without_an_answer_fails_the_run(requests_csv):
+    with pytest.raises(RunFailed, match="nothing was answered within 10 s"):
+        read_requests(requests_csv((0, 10, "", "/v1/posts/")), LOAD)
+
+
+def test_what_had_no_answer_at_the_end_waits(requests_csv):
+    start = WARM_UP_S
+    folder = requests_csv(
+        (0, 10, "", "/v1/posts/"),
+        (start + 4, 1000, "", "/v1/posts/"),
+        unanswered=[(start - 2, 13_000), (start + 8, 3_000)],
+    )
+
+    requests = read_requests(folder, LOAD)
+
+    assert requests.waiting_at_end == 2
+    assert requests.in_flight == pytest.approx((1 + 10 + 2) / 10)
+    assert (len(requests.latency_ms), requests.failures) == (1, {})
+
+
+def test_what_was_waited_for_in_vain_has_failed(requests_csv):
+    folder = requests_csv(
+        (0, 10, "", "/v1/posts/"),
+        (WARM_UP_S + 4, 1000, "", "/v1/posts/"),
+        unanswered=[(WARM_UP_S + 8, 33_000)],
+    )
+
+    requests = read_requests(folder, replace(LOAD, patience_s=30))
+
+    assert requests.failures == {NO_ANSWER: 1}

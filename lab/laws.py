@@ -1,0 +1,121 @@
+"""The operational laws that the figures of every run have to obey.
+
+They assume nothing about the system, only that nothing was counted twice or left out (Little 1961,
+A Proof for the Queuing Formula L = λW; Denning and Buzen 1978, The Operational Analysis of Queueing
+Network Models). A result that breaks one of them is not a measurement.
+"""
+
+from collections.abc import Iterator
+from statistics import fmean
+
+from lab.load import Load
+from lab.numbers import number
+from lab.requests import Request, Requests
+from lab.result import Balance, Result
+
+TOLERANCE = 0.05
+"""Share by which the two sides of a law may differ."""
+UNACCOUNTED = 0.15
+"""Share of the machine's cores that other programs may use."""
+CUT_OFF = 0.2
+"""Share of the window: a run that is shorter than five of its slow requests cuts them off."""
+UNCHECKED = "its laws can't be checked: it was measured before they were recorded"
+
+
+def balance_of(requests: Requests, load: Load, busy_cores: float | None) -> Balance:
+    """Return the sides of the laws, of the counted requests within the measured window."""
+    start, end = requests.window
+    patient = load.patience_s > 0
+    begun = [it for it in requests.counted if start <= it.begun_at < end]
+    chosen = begun if patient else requests.answered
+    return Balance(
+        users=load.counted_users,
+        arrivals=load.arrivals,
+        pace_s=load.pace_s,
+        patient=patient,
+        rate_rps=round(len(chosen) / load.run_time_s, 3),
+        cycle_s=round(fmean(_cycle_s(it, load) for it in chosen), 4) if chosen else 0.0,
+        begun_rps=round(len(begun) / load.run_time_s, 3),
+        in_flight=round(requests.in_flight, 2),
+        waiting_at_end=requests.waiting_at_end,
+        busy_cores=busy_cores,
+    )
+
+
+def _cycle_s(request: Request, load: Load) -> float:
+    """Return the time from the start of a request until its user may start the next one."""
+    answered_s = request.ms / 1000
+    return answered_s + load.pace_s if load.arrivals == "paused" else max(answered_s, load.pace_s)
+
+
+def is_cut_off(result: Result) -> bool:
+    """Tell whether the latencies are lower bounds, since the window ended before the long ones."""
+    waited_for = result.balance is not None and result.balance.patient
+    p99_ms = result.latency_ms.get("p99") or 0.0
+    return not waited_for and p99_ms > CUT_OFF * result.window_s * 1000
+
+
+def implied_mean_s(result: Result) -> float | None:
+    """Return the mean latency by Little's law, if all users wait and none pauses; else None."""
+    balance = result.balance
+    if balance is None or balance.arrivals == "open" or not balance.rate_rps:
+        return None
+    mean_s = balance.users / balance.rate_rps
+    if balance.arrivals == "paused":
+        return mean_s - balance.pace_s
+    return mean_s if mean_s > balance.pace_s else None
+
+
+def broken(result: Result) -> Iterator[str]:
+    """Yield a sentence for each law that a finished run breaks."""
+    if result.audit is None:
+        return  # it did not finish, and fails for that
+    if result.balance is None:
+        yield UNCHECKED
+        return
+    yield from _little(result, result.balance)
+    yield from _utilisation(result, result.balance)
+    yield from _flow(result.balance)
+
+
+def _little(result: Result, balance: Balance) -> Iterator[str]:
+    """Check N = X (R + Z); with open arrivals, that the generator kept its schedule."""
+    if balance.arrivals == "open":
+        if abs(balance.begun_rps - result.offered_rps) > TOLERANCE * result.offered_rps:
+            yield f"arrivals: {number(balance.begun_rps)}/s began, not {result.offered_rps:g}"
+        return
+    found = balance.rate_rps * balance.cycle_s
+    ended_early = balance.cycle_s / result.window_s  # of a cycle that the window's ends cut
+    most = 1 + TOLERANCE + ended_early
+    least = 0.0 if is_cut_off(result) else 1 - TOLERANCE - ended_early
+    if not least * balance.users <= found <= most * balance.users:
+        yield (
+            f"Little's law: {number(balance.rate_rps)}/s * {number(balance.cycle_s)} s is "
+            f"{number(found)} users, not {number(balance.users)}"
+        )
+
+
+def _utilisation(result: Result, balance: Balance) -> Iterator[str]:
+    """Check that the CPU time of the run's processes is what the machine was busy with."""
+    busy, used = balance.busy_cores, result.cores_busy
+    if busy is None or used is None:
+        return  # servers elsewhere: there is nothing to compare
+    bound = UNACCOUNTED * result.environment["cpus"]
+    if abs(busy - used) > bound:
+        yield (
+            f"utilisation: {number(busy)} cores were busy, but the run's processes used "
+            f"{number(used)}"
+        )
+
+
+def _flow(balance: Balance) -> Iterator[str]:
+    """Check that accepted posts are delivered or in the backlog."""
+    if balance.accepted is None or balance.delivered is None or balance.backlog_growth is None:
+        return
+    left = balance.accepted - balance.delivered - balance.backlog_growth
+    # A request in flight at either end of the window is on one side only.
+    if abs(left) > TOLERANCE * balance.accepted + max(balance.in_flight, balance.waiting_at_end):
+        yield (
+            f"flow: {balance.accepted:,} posts were accepted, but {balance.delivered:,} delivered "
+            f"while the backlog grew by {balance.backlog_growth:,}"
+        )

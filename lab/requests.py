@@ -1,0 +1,130 @@
+"""Every request that the load generator made, and those that count."""
+
+import csv
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.load import Load
+from lab.processes import RunFailed
+
+NO_ANSWER = "no answer"
+
+
+class Request(NamedTuple):
+    """Times in Unix time. One that was dropped took no time."""
+
+    name: str
+    """Method and route, like "POST /v1/posts/"."""
+    begun_at: float
+    """With arrivals on a schedule, when it was due."""
+    ended_at: float
+    """When it was answered, or when the test ended without an answer."""
+    error: str
+    """Empty if it succeeded."""
+    answered: bool = True
+
+    @property
+    def ms(self) -> float:
+        return (self.ended_at - self.begun_at) * 1000
+
+
+class Route(NamedTuple):
+    latency_ms: list[float]
+    """Of those that succeeded."""
+    failures: Counter[str]
+    """By what went wrong."""
+
+
+class Requests(NamedTuple):
+    """What happened within the measured window."""
+
+    window: tuple[float, float]
+    """Start and end, in Unix time."""
+    latency_ms: NDArray[np.float64]
+    """Of the counted requests that succeeded."""
+    failures: Counter[str]
+    """Of the counted ones, by what went wrong."""
+    routes: Mapping[str, Route]
+    """Every request that has a name of its own, counted or not."""
+    counted: Sequence[Request]
+    """Also before and after the window."""
+    rows: Sequence[Request]
+    """All, counted or not."""
+
+    @property
+    def answered(self) -> list[Request]:
+        """The counted ones that were answered within the window, failures too."""
+        start, end = self.window
+        return [it for it in self.counted if it.answered and start <= it.ended_at < end]
+
+    @property
+    def in_flight(self) -> float:
+        """How many of the counted ones waited for an answer, on average."""
+        start, end = self.window
+        waits = (min(it.ended_at, end) - max(it.begun_at, start) for it in self.counted)
+        return sum(max(0.0, wait) for wait in waits) / (end - start)
+
+    @property
+    def waiting_at_end(self) -> int:
+        """How many of the counted ones waited when the window ended."""
+        return sum(it.begun_at < self.window[1] <= it.ended_at for it in self.counted)
+
+
+def read_requests(folder: Path, load: Load) -> Requests:
+    """Read what Locust wrote. Raises RunFailed if nothing was answered, or not in the window."""
+    rows = [*_answered(folder / "requests.csv"), *_unanswered(folder / "unanswered.csv")]
+    counted = [it for it in rows if not load.counted or it.name in load.counted]
+    if not any(it.answered for it in counted):
+        raise RunFailed("the load generator got no answer")
+    start = min(it.begun_at for it in counted) + load.warm_up_s
+    window = start, start + load.run_time_s
+    routes = _routes(it for it in rows if _counts(it, window, load))
+    chosen = [route for name, route in routes.items() if name in (load.counted or routes)]
+    if not chosen:
+        raise RunFailed(f"nothing was answered within {load.run_time_s} s: lengthen --run-time")
+    latency_ms = np.array([ms for route in chosen for ms in route.latency_ms], np.float64)
+    failures = sum((route.failures for route in chosen), Counter[str]())
+    return Requests(window, latency_ms, failures, routes, counted, rows)
+
+
+def _routes(rows: Iterable[Request]) -> dict[str, Route]:
+    routes: defaultdict[str, Route] = defaultdict(lambda: Route([], Counter()))
+    for it in rows:
+        if it.error:
+            routes[it.name].failures[it.error] += 1
+        else:
+            routes[it.name].latency_ms.append(it.ms)
+    return dict(routes)
+
+
+def _counts(it: Request, window: tuple[float, float], load: Load) -> bool:
+    """Tell whether a request is of the window: begun in it, if its answer was waited for."""
+    at = it.begun_at if load.patience_s else it.ended_at
+    return window[0] <= at < window[1] and (it.answered or load.patience_s > 0)
+
+
+def _answered(path: Path) -> list[Request]:
+    with path.open(newline="") as file:
+        return [
+            _request(row, float(row["response_time_ms"] or 0), row["exception"])
+            for row in csv.DictReader(file)
+        ]
+
+
+def _unanswered(path: Path) -> list[Request]:
+    with path.open(newline="") as file:
+        return [
+            _request(row, float(row["waited_ms"]), NO_ANSWER, answered=False)
+            for row in csv.DictReader(file)
+        ]
+
+
+def _request(row: dict[str, str], ms: float, error: str, *, answered: bool = True) -> Request:
+    begun_at = float(row["timestamp"])
+    name = f"{row['request_type']} {row['name']}"
+    return Request(name, begun_at, begun_at + ms / 1000, error, answered)

@@ -1,0 +1,33 @@
+"""Files that a load generator writes beside its requests: CSV, a row at a time."""
+
+import csv
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from locust.env import Environment
+from locust.runners import MasterRunner
+
+from locustfiles.people import own_file
+
+
+def plays(environment: Environment) -> bool:
+    """Tell whether this process has users; a master has none."""
+    return not isinstance(environment.runner, MasterRunner)
+
+
+class RowLog:
+    """A file of this process. A master, which has no users, writes none."""
+
+    def __init__(self, environment: Environment, path: str, columns: Sequence[str]) -> None:
+        file = own_file(environment, path) if plays(environment) else os.devnull
+        self._file = open(file, "w", newline="", buffering=1)  # noqa: SIM115, PTH123
+        self._rows = csv.writer(self._file)
+        self._rows.writerow(columns)
+        environment.events.quitting.add_listener(self._close)
+
+    def write(self, *values: object) -> None:
+        self._rows.writerow(values)
+
+    def _close(self, **kwargs: Any) -> None:
+        self._file.close()
