@@ -12,6 +12,8 @@ from typing import Any
 from lab import planning
 from lab.bench import bench
 from lab.bench.grid import Grid
+from lab.bench.output import report_bench
+from lab.bench.record import FILE as BENCH
 from lab.bench.targets import choose
 from lab.compare import compare
 from lab.experiments import EXPERIMENTS
@@ -20,6 +22,7 @@ from lab.limits import Limits
 from lab.load import Load
 from lab.plan import Plan
 from lab.progress import console
+from lab.repeats import Repeats
 from lab.report import report
 from lab.resources import Shortage
 from lab.result import Result
@@ -70,13 +73,15 @@ def run_experiment(options: argparse.Namespace) -> int:
     out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
     drain_within_s = options.drain_within or experiment.drain_within_s
     plan = Plan(experiment, _seed(experiment, options), options.servers, drain_within_s)
-    cut_short = _run_all(plan, asked, variants, options.repeat, out)
+    cut_short = _run_all(plan, asked, variants, Repeats(options.repeat, options.precision), out)
     as_expected = report(out)
     console.print(f"results: {out}; the page: {out / 'report.html'}")
     return cut_short or (0 if as_expected else 1)
 
 
-def _run_all(plan: Plan, asked: Asked, variants: Sequence[Variant], repeats: int, out: Path) -> int:
+def _run_all(
+    plan: Plan, asked: Asked, variants: Sequence[Variant], repeats: Repeats, out: Path
+) -> int:
     """Run every variant under its loads; return 0, or the exit status of what cut it short."""
 
     def run_one(repeat: int, variant: Variant, load: Load) -> Result:
@@ -85,7 +90,7 @@ def _run_all(plan: Plan, asked: Asked, variants: Sequence[Variant], repeats: int
         return run(plan, variant, load, repeat, out / name)
 
     try:
-        for repeat in range(1, repeats + 1):
+        for repeat in repeats.numbers(out):
             in_turn = _rotated(variants, repeat - 1)
             searches = [(variant, plan.experiment.search(asked)) for variant in in_turn]
             rounds(searches, partial(run_one, repeat))
@@ -112,6 +117,8 @@ def bench_stores(options: argparse.Namespace) -> int:
 
 
 def report_results(options: argparse.Namespace) -> int:
+    if (options.folder / BENCH).exists():
+        return 0 if report_bench(options.folder) else 1
     return 0 if report(options.folder) else 1
 
 
@@ -195,8 +202,16 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--repeat", type=_positive, default=1, help="runs of each, in rotated order"
     )
-    arrivals = "closed: a user waits for her answer; open: she posts on schedule, answered or not"
-    command.add_argument("--arrivals", choices=("closed", "open"), help=arrivals)
+    precision = (
+        "repeat until the headline figure of each variant, from the smallest to the largest, is "
+        "within so many percent of its median; 3 to 9 times"
+    )
+    command.add_argument("--precision", type=_above_0, metavar="PERCENT", help=precision)
+    arrivals = (
+        "closed: users keep a schedule but wait for each answer; paused: they pause after each "
+        "answer; open: they keep the schedule, answered or not"
+    )
+    command.add_argument("--arrivals", choices=("closed", "paused", "open"), help=arrivals)
     drain = "a backlog that takes longer is left (8m; for capacity 1m)"
     command.add_argument("--drain-within", type=_seconds, help=drain)
     command.add_argument("--out", type=Path, metavar="DIR")

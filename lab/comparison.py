@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Experiment
-from lab.line import Line
+from lab.line import Line, is_tie
 from lab.numbers import number
 from lab.result import Result
 
@@ -58,27 +58,51 @@ def answer(compared: Sequence[Line]) -> str:
     if not best:
         within = ", within the limits" if experiment.searches else ""
         return f"No variant that delivers finished with a clean audit{within}. See what failed."
-    said = (experiment.praise(best[0]), _rest(best, compared), experiment.beside(compared))
+    said = (
+        experiment.praise(best[0]),
+        _ties(best),
+        _contrast(best),
+        _failed(compared),
+        experiment.beside(compared),
+    )
     return " ".join(filter(None, said))
 
 
-def _rest(best: Sequence[Line], compared: Sequence[Line]) -> str:
-    experiment = experiment_of(compared)
-    failed = [line.name for line in compared if not line.as_expected]
-    if failed:
-        return f"Failed: {_listed(failed)}."
-    answering = [line for line in best if (line.median(lambda r: r.success) or 0) > ANSWERING]
-    figures = {
-        line.name: line.median(experiment.headline.figure) or 0.0 for line in (best[0], *answering)
-    }
+def _ties(best: Sequence[Line]) -> str:
+    """Name the variants that the headline can't tell from the first."""
+    experiment = experiment_of(best)
+    figure = experiment.headline.figure
+    tied = [line.name for line in best[1:] if is_tie(best[0], line, figure)]
+    if not tied:
+        return ""
+    what = experiment.headline.label
+    why = f"; {experiment.tie_break} put it first" if experiment.tie_break else ""
+    return f"By {what} it ties with {_listed(tied)}{why}."
+
+
+def _contrast(best: Sequence[Line]) -> str:
+    """Compare the first with the last of those that answer most requests, unless they tie."""
+    experiment, first = experiment_of(best), best[0]
+    figure = experiment.headline.figure
+    answering = [line for line in best[1:] if (line.median(lambda r: r.success) or 0) > ANSWERING]
+    values = {line.name: line.median(figure) or 0.0 for line in answering}
     pick = min if experiment.more_is_better else max
-    worst = pick(figures, key=figures.__getitem__)
-    if worst == best[0].name or not all(figures.values()):
-        return "Its audit was clean."
-    ratio = figures[worst] / figures[best[0].name]
-    ratio = 1 / ratio if experiment.more_is_better else ratio
-    contrast = experiment.contrast.format(name=worst, ratio=number(ratio))
-    return f"{contrast}; all audits were as expected."
+    last = pick(answering, key=lambda line: values[line.name], default=first)
+    best_value = first.median(figure)
+    if is_tie(first, last, figure) or not (best_value and values[last.name]):
+        return ""
+    ratio = values[last.name] / best_value
+    rates = " against ".join(number(it.median(lambda r: r.achieved_rps)) for it in (last, first))
+    return experiment.contrast.format(
+        name=last.name,
+        ratio=number(1 / ratio if experiment.more_is_better else ratio),
+        rates=rates,
+    )
+
+
+def _failed(compared: Sequence[Line]) -> str:
+    failed = [line.name for line in compared if not line.as_expected]
+    return f"Failed: {_listed(failed)}." if failed else "All audits were as expected."
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -1,11 +1,17 @@
-"""A line of a comparison."""
+"""A line of a comparison, and whether two of them differ."""
 
 from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
+from lab import laws
 from lab.result import Figure, Result
 from lab.variants import Variant
+
+SAME = 0.02
+"""Share by which two figures may always differ without saying anything."""
+ENOUGH_REPEATS = 3
+"""Runs from which the spread says what the machine does to a figure."""
 
 
 class Line(NamedTuple):
@@ -39,9 +45,20 @@ class Line(NamedTuple):
         return all(result.held is not False for result in self.results)
 
     @property
+    def broken_laws(self) -> list[str]:
+        """What contradicts itself in the figures of a run (``lab.laws``)."""
+        return [sentence for result in self.results for sentence in laws.broken(result)]
+
+    @property
+    def is_cut_off(self) -> bool:
+        """The latencies of a run are lower bounds: its window was too short for them."""
+        return any(map(laws.is_cut_off, self.results))
+
+    @property
     def as_expected(self) -> bool:
-        """Every run finished and held, with the audit that the variant should have."""
-        return self.held and all(self.variant.expects(result.audit) for result in self.results)
+        """Every run finished, held and obeyed the laws, with the audit that it should have."""
+        as_audited = all(self.variant.expects(result.audit) for result in self.results)
+        return self.held and as_audited and not self.broken_laws
 
     @property
     def generator_saturated(self) -> bool:
@@ -58,3 +75,21 @@ class Line(NamedTuple):
         """Return the smallest and the largest; of no value (0, 0)."""
         values = self.values(figure) or [0.0]
         return min(values), max(values)
+
+
+def is_tie(one: Line, other: Line, figure: Figure) -> bool:
+    """Tell whether a figure doesn't tell two lines apart.
+
+    With enough runs of both, their intervals from the smallest to the largest overlap; with fewer,
+    they differ by less than the speed of the machine did (calibration).
+    """
+    a, b = one.median(figure), other.median(figure)
+    if not a or not b:
+        return a == b
+    if max(a, b) / min(a, b) <= 1 + SAME:
+        return True
+    if min(len(one.results), len(other.results)) >= ENOUGH_REPEATS:
+        (low, high), (other_low, other_high) = one.spread(figure), other.spread(figure)
+        return low <= other_high and other_low <= high
+    speeds_ms = [r.environment["calibration_ms"] for r in (*one.results, *other.results)]
+    return bool(max(a, b) / min(a, b) <= max(speeds_ms) / min(speeds_ms))

@@ -12,13 +12,14 @@ from lab.comparison import answer, experiment_of
 from lab.line import Line
 from lab.result import Result
 
-PAGE = Environment(
-    loader=FileSystemLoader(Path(__file__).parent), autoescape=True, undefined=StrictUndefined
-).get_template("page.html")
+LAB = Path(__file__).parent
+TEMPLATES = Environment(
+    loader=FileSystemLoader([LAB, LAB / "bench"]), autoescape=True, undefined=StrictUndefined
+)
 
 
 def as_html(results: Sequence[Result], compared: Sequence[Line]) -> str:
-    return PAGE.render(
+    return TEMPLATES.get_template("page.html").render(
         title=tables.title(results),
         answer=answer(compared),
         machine=tables.machine(results),

@@ -139,7 +139,7 @@ def _bar(axes: Axes, at: int, line: Line, value: Value, least: float) -> None:
 def _but(line: Line) -> str:
     """Say what a rate alone hides."""
     if not line.is_clean:
-        return ", not clean"
+        return ", not clean" + (" (as expected)" if line.as_expected else "")
     lag_ms = line.median(lambda r: r.lag_ms.get("p99")) or 0.0
     return f", lag {number(lag_ms / 1000)} s" if lag_ms > LATE_MS else ""
 

@@ -4,11 +4,21 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from rich.console import Console
+from rich.console import Console, RenderableType
+from rich.measure import Measurement
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 console = Console(stderr=True)
 Advance = Callable[..., None]
+
+
+def print_whole(*parts: RenderableType) -> None:
+    """Print to standard output without cutting a table at the width of the window."""
+    out = Console()
+    widest = max(
+        Measurement.get(out, out.options.update(max_width=1000), it).maximum for it in parts
+    )
+    Console(width=max(out.width, widest)).print(*parts, sep="\n")
 
 
 @contextmanager

@@ -12,10 +12,9 @@ from rich.console import Console
 from lab import plots
 from lab.comparison import lines
 from lab.page import as_html, headline
+from lab.progress import print_whole
 from lab.result import Result, read_results
 from lab.tables import as_markdown, as_table, remarks
-
-TABLE_WIDTH = 110
 
 
 def report(folder: Path) -> bool:
@@ -28,8 +27,8 @@ def report(folder: Path) -> bool:
     if not results:
         raise ValueError(f"there are no results in {folder}")
     compared = lines(results)
-    terminal = Console(width=max(Console().width, TABLE_WIDTH))
-    terminal.print(as_table(results, compared), *remarks(compared), sep="\n")
+    print_whole(as_table(results, compared))
+    Console().print(*remarks(compared), sep="\n")
     (folder / "results.json").write_text(json.dumps([asdict(r) for r in results]) + "\n")
     _write_csv(folder / "results.csv", results)
     (folder / "report.md").write_text(as_markdown(results, compared))

@@ -5,17 +5,25 @@ from collections.abc import Iterable, Sequence
 from rich.box import SIMPLE
 from rich.table import Table
 
+from lab import laws
 from lab.comparison import answer, experiment_of, worst_audit
 from lab.experiments.base import Column, Published
 from lab.line import Line
+from lab.numbers import number
 from lab.result import Result
 
 LIMITATIONS = (
-    "Everything ran on one machine: clients, app servers, workers and database share its cores.",
-    "Figures are of the measured window alone, after a warm-up; with closed arrivals a user who "
-    "waits offers nothing, and a request that still waits when the window ends is in no figure, "
-    "which flatters the latency of an overloaded variant.",
+    "Figures are of the measured window alone, after a warm-up. With closed arrivals a user who "
+    "waits offers nothing. A latency with ≥ is a lower bound: its p99 is above a fifth of the "
+    "window, so the window ended before the longest answers came.",
     "Published figures are their authors', on their machines, and were never audited.",
+)
+ONE_MACHINE = (
+    "Everything ran on one machine: clients, app servers, workers and database share its cores."
+)
+ELSEWHERE = (
+    "Some servers were not started by the laboratory ({roles}): their CPU and memory are not "
+    "measured, and no variant is ranked by cores."
 )
 
 
@@ -29,9 +37,8 @@ def cells(line: Line) -> list[str]:
 
 
 def cell(line: Line, column: Column) -> str:
-    if column.spread:
-        return spread(line, column)
-    return column.write(line.median(column.figure))
+    bound = "≥ " if column.is_latency and line.is_cut_off else ""
+    return bound + (spread(line, column) if column.spread else _middle(line, column))
 
 
 def published_cells(published: Published, columns: Sequence[Column]) -> list[str]:
@@ -49,6 +56,8 @@ def audit(line: Line) -> str:
     worst = worst_audit(line)
     if worst is None:
         return "DID NOT FINISH"
+    if line.broken_laws:
+        return "INCONSISTENT FIGURES"
     verdict = "clean" if worst["ok"] else _findings(worst, experiment_of([line]).findings)
     if not line.held:
         return f"NOT HELD: {verdict}"
@@ -83,7 +92,7 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
         machine(results),
         "\n".join(map(markdown_row, [head, ["---"] * len(head), *rows(compared)])),
         *_markdown_list(remarks(compared)),
-        *(["## What failed", *_markdown_list(failed)] if failed else []),
+        *(["## Errors", *_markdown_list(failed)] if failed else []),
         "## Limitations",
         *_markdown_list(limitations(results, compared)),
     ]
@@ -91,7 +100,15 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
 
 
 def remarks(compared: Sequence[Line]) -> list[str]:
-    return [remark for line in compared for remark in experiment_of([line]).remarks(line)]
+    own = [remark for line in compared for remark in experiment_of([line]).remarks(line)]
+    return own + [_implied(line) for line in compared if line.is_cut_off]
+
+
+def _implied(line: Line) -> str:
+    """Say which mean latency the cut-off run would have shown, had it been long enough."""
+    mean_s = line.median(laws.implied_mean_s)
+    by_law = "" if mean_s is None else f": by Little's law the mean is {number(mean_s)} s"
+    return f"{line.name}: the window was too short for its latencies{by_law}."
 
 
 def title(results: Sequence[Result]) -> str:
@@ -114,7 +131,7 @@ def errors(results: Sequence[Result]) -> list[str]:
     return [
         f"{', '.join(filter(None, (r.variant, r.load)))}, run {r.repeat}: {error}"
         for r in results
-        for error in r.errors
+        for error in (*r.errors, *laws.broken(r))
     ]
 
 
@@ -130,15 +147,24 @@ def limitations(results: Sequence[Result], compared: Sequence[Line]) -> list[str
     own = experiment_of(compared).limitations
     found = {item for r in results for item in r.environment.get("limitations", ())}
     return [
-        *(*LIMITATIONS, *own, drift),
+        *(_where(results), *LIMITATIONS, *own, drift),
         *([generator] if generator else []),
         *(*sorted(found), *sorted(durability)),
     ]
 
 
+def _where(results: Sequence[Result]) -> str:
+    elsewhere = {role for r in results for role, used in r.cpu_s.items() if used is None}
+    return ELSEWHERE.format(roles=", ".join(sorted(elsewhere))) if elsewhere else ONE_MACHINE
+
+
+def _middle(line: Line, column: Column) -> str:
+    return column.write(line.median(column.figure))
+
+
 def spread(line: Line, column: Column) -> str:
     """Write the median, and of several runs the smallest and the largest too."""
-    middle = column.write(line.median(column.figure))
+    middle = _middle(line, column)
     low, high = map(column.write, line.spread(column.figure))
     return middle if low == high or middle == "-" else f"{middle} ({low} … {high})"
 

@@ -1,6 +1,7 @@
 """How many people, friends and posts a batch the bench goes through."""
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 
 class Grid(NamedTuple):
@@ -19,6 +20,12 @@ class Grid(NamedTuple):
         if not grid.graphs:
             raise ValueError("--friends must be fewer than --people")
         return grid
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> "Grid":
+        """Return the grid that the stores' rows of a bench went through."""
+        cells = [row for row in rows if row["kind"] == "store"]
+        return cls(*(tuple(sorted({cell[name] for cell in cells})) for name in cls._fields))
 
     @property
     def graphs(self) -> list[tuple[int, int]]:

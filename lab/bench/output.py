@@ -1,14 +1,17 @@
 """What people read of a bench: tables in the terminal, a page of Markdown, and pictures."""
 
+from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
 from rich.console import Console
 
 from lab.bench.grid import Grid
 from lab.bench.pictures import pictures
 from lab.bench.record import Record
 from lab.bench.tables import sheets, whole
-from lab.report import TABLE_WIDTH
+from lab.page import TEMPLATES
+from lab.progress import print_whole
 
 HOW = (
     "Each figure is of fresh posts by random authors, delivered by one process with "
@@ -20,36 +23,54 @@ HOW = (
 
 
 def show(record: Record, grid: Grid) -> None:
-    console = Console(width=max(Console().width, TABLE_WIDTH))
     for sheet in filter(lambda sheet: sheet.rows, sheets(record, grid)):
-        console.print(sheet.as_rich())
+        print_whole(sheet.as_rich())
     for failure in record.failures:
-        console.print(f"[red]failed:[/red] {failure}")
-    console.print(f"results: {record.out}")
+        Console().print(f"[red]failed:[/red] {failure}")
+    Console().print(f"results: {record.out}; the page: {record.out / 'report.html'}")
+
+
+def report_bench(folder: Path) -> bool:
+    """Print and write the report of an earlier bench, and tell whether all went well."""
+    record = Record.read(folder)
+    grid = Grid.of(record.rows)
+    publish(record, grid)
+    show(record, grid)
+    return not record.failures
 
 
 def publish(record: Record, grid: Grid) -> None:
-    """Write bench.md and its pictures beside bench.json."""
+    """Write bench.md, its pictures and report.html beside bench.json."""
     record.write()
     drawn = dict(pictures(record.rows, grid))
     for name, svg in drawn.items():
         (record.out / f"{name}.svg").write_text(svg)
-    tables = [*sheets(record, grid), whole(record, grid)]
+    tables = [sheet for sheet in (*sheets(record, grid), whole(record, grid)) if sheet.rows]
     parts = [
         "# Deliveries, the engine alone",
+        f"`{record.environment['command']}`",
         machine(record.environment),
         *(f"FAILED: {failure}" for failure in record.failures),
-        *(sheet.as_markdown() for sheet in tables if sheet.rows),
+        *(sheet.as_markdown() for sheet in tables),
         *(f"![deliveries/s over {name}]({name}.svg)" for name in drawn),
         HOW,
     ]
     (record.out / "bench.md").write_text("\n\n".join(parts) + "\n")
+    page = TEMPLATES.get_template("bench.html").render(
+        plots=[(name, Markup(svg)) for name, svg in drawn.items()],  # noqa: S704  our own drawing
+        sheets=tables,
+        failures=record.failures,
+        how=HOW.replace("`", ""),
+        command=record.environment["command"],
+        machine=machine(record.environment),
+    )
+    (record.out / "report.html").write_text(page)
 
 
 def machine(env: dict[str, Any]) -> str:
     servers = ", ".join(f"{name} {version}" for name, version in env["servers"].items())
     return (
-        f"`{env['command']}`\n\n{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, "
+        f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, "
         f"Python {env['python']}, commit {env['commit'] or 'unknown'}; {servers}; calibration "
         f"{env['calibration_ms']:g} ms."
     )

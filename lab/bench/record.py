@@ -7,6 +7,8 @@ from typing import Any
 from lab.bench.hearing import Heard
 from lab.bench.targets import Target
 
+FILE = "bench.json"
+
 
 class Record:
     """The rows, reads, requests and failures of a run; ``bench.json`` has them at any time."""
@@ -20,6 +22,17 @@ class Record:
         self.checks: list[dict[str, Any]] = []
         self.failures: list[str] = []
         out.mkdir(parents=True, exist_ok=True)
+
+    @classmethod
+    def read(cls, folder: Path) -> "Record":
+        """Return what an earlier run left in its folder. Raises ValueError if it is malformed."""
+        try:
+            found = json.loads((folder / FILE).read_text())
+            record = cls(folder, found.pop("environment"))
+        except (KeyError, ValueError) as error:
+            raise ValueError(f"{folder / FILE} is not a record of the bench: {error!r}") from error
+        vars(record).update(found)
+        return record
 
     def add_row(self, row: dict[str, Any]) -> None:
         self.rows.append(row)
@@ -65,7 +78,7 @@ class Record:
     def write(self) -> None:
         names = ("environment", "rows", "reads", "requests", "checks", "failures")
         found = {name: getattr(self, name) for name in names}
-        (self.out / "bench.json").write_text(json.dumps(found, indent=1) + "\n")
+        (self.out / FILE).write_text(json.dumps(found, indent=1) + "\n")
 
 
 def row(

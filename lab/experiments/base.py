@@ -9,7 +9,7 @@ from lab import plots
 from lab.limits import Limits
 from lab.line import Line
 from lab.load import Load, chosen
-from lab.numbers import number, percent
+from lab.numbers import measured, number, percent
 from lab.requests import Requests
 from lab.result import Figure, Result
 from lab.rounds import Search
@@ -27,6 +27,8 @@ class Column(NamedTuple):
     """Of several runs, show the smallest and the largest too."""
     brief: bool = False
     """For the terminal, which has room for few, and for ``lab compare``."""
+    is_latency: bool = False
+    """A lower bound where the window was too short (``lab.laws.is_cut_off``)."""
 
 
 class Published(NamedTuple):
@@ -70,10 +72,11 @@ class Plot(NamedTuple):
 
 OFFERED = Column("offered /s", lambda r: r.offered_rps)
 SUCCESS = Column("success", lambda r: r.success, percent, brief=True)
-MEAN = Column("mean ms", lambda r: r.latency_ms.get("mean"), brief=True)
-P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"))
-P99 = Column("p99 ms", lambda r: r.latency_ms.get("p99"), spread=True)
-CORES_BUSY = Column("cores busy", lambda r: r.cores_busy)
+MEAN = Column("mean ms", lambda r: r.latency_ms.get("mean"), brief=True, is_latency=True)
+P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"), is_latency=True)
+P99 = Column("p99 ms", lambda r: r.latency_ms.get("p99"), spread=True, is_latency=True)
+IN_FLIGHT = Column("in flight", lambda r: r.balance.in_flight if r.balance else None)
+CORES_BUSY = Column("cores busy", lambda r: r.cores_busy, measured)
 LATENCY = Plot(
     "Latency",
     "The share of requests that were answered within a time, from every request's own time.",
@@ -99,7 +102,10 @@ class Experiment(ABC):
     axis: ClassVar[str]
     """What that picture writes below it."""
     more_is_better: ClassVar[bool] = False
-    contrast: ClassVar[str] = "{name} takes {ratio} times as long"
+    tie_break: ClassVar[str] = ""
+    """What the rank decides by between variants that the headline can't tell apart."""
+    contrast: ClassVar[str] = "{name} takes {ratio} times as long, at {rates} requests/s."
+    """Of the best and the last one; ``rates`` are theirs, the last one's first."""
     findings: ClassVar[tuple[str, ...]]
     """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
     pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)

@@ -58,7 +58,7 @@ class Capacity(Fanout):
     )
     headline = HELD
     axis = "highest rate of posts that held (success)"
-    contrast = "That is {ratio} times what {name} holds"
+    contrast = "That is {ratio} times what {name} holds."
     pictures = (
         Plot(
             "The search",

@@ -98,7 +98,7 @@ class Signup(Experiment):
     headline = SIGNUPS
     axis = "sign-ups/s that were answered with 201 (success)"
     more_is_better = True
-    contrast = "That is {ratio} times what {name} answered"
+    contrast = "That is {ratio} times what {name} answered."
     findings = ("half_made", "lost")
     pictures = (LATENCY, CPU)
     limitations = (

@@ -1,0 +1,39 @@
+"""How often a matrix of variants is run."""
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.comparison import experiment_of, lines
+from lab.line import Line
+from lab.result import read_results
+
+LEAST, MOST = 3, 9
+"""Runs of each variant, where a precision is asked for."""
+
+
+class Repeats(NamedTuple):
+    least: int = 1
+    precision: float | None = None
+    """Percent of the median that the interval of all runs may be wide."""
+
+    def numbers(self, out: Path) -> Iterator[int]:
+        """Yield the number of each repeat, until the results in ``out`` are precise enough."""
+        least = max(self.least, LEAST) if self.precision else self.least
+        for number in count(1):
+            yield number
+            if number >= least and (number >= MOST or self._is_reached(out)):
+                return
+
+    def _is_reached(self, out: Path) -> bool:
+        if self.precision is None:
+            return True
+        return all(_width(line) <= self.precision / 100 for line in lines(read_results(out)))
+
+
+def _width(line: Line) -> float:
+    """Return how wide the interval of the headline figure is, as a share of its median."""
+    figure = experiment_of([line]).headline.figure
+    low, high = line.spread(figure)
+    return (high - low) / (line.median(figure) or 1.0)
