@@ -72,7 +72,8 @@ def run_experiment(options: argparse.Namespace) -> int:
     )
     out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
     drain_within_s = options.drain_within or experiment.drain_within_s
-    plan = Plan(experiment, _seed(experiment, options), options.servers, drain_within_s)
+    seed = _seed(experiment, options)
+    plan = Plan(experiment, seed, options.servers, drain_within_s, options.shared)
     cut_short = _run_all(plan, asked, variants, Repeats(options.repeat, options.precision), out)
     as_expected = report(out)
     console.print(f"results: {out}; the page: {out / 'report.html'}")
@@ -214,6 +215,8 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--arrivals", choices=("closed", "paused", "open"), help=arrivals)
     drain = "a backlog that takes longer is left (8m; for capacity 1m)"
     command.add_argument("--drain-within", type=_seconds, help=drain)
+    shared = "other programs use this machine too: don't compare busy cores with the run's own"
+    command.add_argument("--shared", action="store_true", help=shared)
     command.add_argument("--out", type=Path, metavar="DIR")
     _add_service(command)
     _add_limits(command.add_argument_group("capacity", "what a rate keeps that holds"))

@@ -104,7 +104,7 @@ def _utilisation(result: Result, balance: Balance) -> Iterator[str]:
     if abs(busy - used) > bound:
         yield (
             f"utilisation: {number(busy)} cores were busy, but the run's processes used "
-            f"{number(used)}"
+            f"{number(used)}: other programs used the machine (--shared, if that is meant)"
         )
 
 

@@ -15,6 +15,8 @@ class Plan:
     servers: str = "auto"
     drain_within_s: int = 480
     """A backlog that takes longer is left, and its deliveries are missing from the audit."""
+    shared: bool = False
+    """Other programs are known to use the machine, so that utilisation is not judged."""
 
     def command(self, variant: Variant, load: Load) -> str:
         """Return what repeats the run of a variant under a load."""
@@ -28,6 +30,7 @@ class Plan:
             "drain-within": f"{self.drain_within_s}s",
             **(load.limits.arguments() if load.limits else {}),
             **self.seed.arguments(),
+            **({"shared": ""} if self.shared else {}),
         }
-        words = " ".join(f"--{name} {value}" for name, value in options.items())
+        words = " ".join(f"--{name} {value}".strip() for name, value in options.items())
         return f"python -m lab run {self.experiment.name} {words}"

@@ -24,6 +24,7 @@ from lab.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
 ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "locust", "lab")
+SHARED = "Other programs used the machine too (--shared), so utilisation was not judged."
 SATURATED = 0.9
 """Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the
 generator is the limit: requests that are answered wait for it to notice."""
@@ -72,14 +73,17 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
-        result.environment["limitations"] = service.limitations
+        result.environment["limitations"] = [
+            *service.limitations,
+            *([SHARED] if plan.shared else []),
+        ]
         with Sampler(processes) as sampler:
             _generate(load, service, processes, out)
         requests = read_requests(out, load)
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests, service.elsewhere)
         busy_cores = round(sampler.busy_s(*requests.window) / load.run_time_s, 3)
-        result.balance = laws.balance_of(requests, load, busy_cores)
+        result.balance = laws.balance_of(requests, load, None if plan.shared else busy_cores)
         plan.experiment.conclude(
             Measured(service, result, load, requests, out, plan.drain_within_s)
         )

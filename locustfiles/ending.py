@@ -12,11 +12,13 @@ from locustfiles.audit import Findings, added_up, audit
 from locustfiles.people import People
 from locustfiles.posts import AcceptedLog
 from locustfiles.service import Unreachable, ask
+from locustfiles.verdict import Verdict
 
 GIVE_UP_S = 15.0
 """Without a shorter backlog, after which nobody seems to deliver."""
 LOOK_AGAIN_S = 0.5
 AUDIT_WITHIN_S = 60.0
+NO_POSTS = "no post was accepted, so there is nothing to audit (--no-audit asks for none)"
 WHOLE_AUDIT = "a sample, seen from outside; manage.py audit looks at every timeline"
 
 
@@ -30,8 +32,11 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 class Ending:
     """Asks every process that plays people for its findings; alone, Locust asks itself."""
 
-    def __init__(self, environment: Environment, people: People, accepted: AcceptedLog) -> None:
+    def __init__(
+        self, environment: Environment, people: People, accepted: AcceptedLog, verdict: Verdict
+    ) -> None:
         assert environment.runner is not None
+        self._verdict = verdict
         self._environment = environment
         self._runner = environment.runner
         self._options: Any = environment.parsed_options
@@ -56,15 +61,17 @@ class Ending:
         asked = self._ask_all({"drain_s": drain_s}, within_s=drain_s + AUDIT_WITHIN_S)
         found, backlog = added_up([Findings(), *self._reports]), backlog_of(self._environment)
         silent = asked - len(self._reports)
+        wrong = [
+            *([] if found.ok else [str(found)]),
+            *([] if found.posts else [NO_POSTS]),
+            *([f"{silent} of {asked} workers did not report"] if silent or not asked else []),
+            *([f"the backlog is not empty: {_told(backlog)}"] if backlog != 0 else []),
+        ]
         print(f"audit: {found}")
-        if silent or not self._reports:
-            print(f"audit: {silent} of {asked} workers did not report")
-        if backlog != 0:
-            print(f"audit: the backlog is not empty: {_told(backlog)}")
-        clean = found.ok and backlog == 0 and self._reports and not silent
-        print(f"audit: {'clean' if clean else 'NOT CLEAN'} ({WHOLE_AUDIT})", flush=True)
-        if not clean:
-            self._environment.process_exit_code = 1
+        print(f"audit: {'NOT CLEAN' if wrong else 'clean'} ({WHOLE_AUDIT})", flush=True)
+        for reason in wrong:
+            self._verdict.fail(f"audit: {reason}")
+        self._verdict.note(f"audit: {found}")
 
     def _ask_all(self, data: dict[str, float], within_s: float) -> int:
         """Wait for every report that can come; return how many were asked for."""

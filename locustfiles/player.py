@@ -37,9 +37,9 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
     if environment.web_ui or options.fail_lag_ms is not None:
         watch.start()
     Player.accepted = AcceptedLog(environment, options.accepted)
-    thresholds.attach_lag(environment, watch)
+    thresholds.attach_lag(environment, watch, Player.verdict)
     # Locust calls the last one first when it quits: the run ends before it is judged.
-    Ending(environment, Player.people, Player.accepted).attach()
+    Ending(environment, Player.people, Player.accepted, Player.verdict).attach()
 
 
 class Player(Visitor):

@@ -1,6 +1,5 @@
 """Limits that a run has to keep: each one that is broken is told, and makes the exit code 1."""
 
-import logging
 import math
 from array import array
 from collections import Counter
@@ -13,10 +12,10 @@ from locust.runners import LocalRunner, WorkerRunner
 from locust.stats import StatsEntry, calculate_response_time_percentile
 
 from locustfiles.service import Watch
+from locustfiles.verdict import Verdict
 
 NO_REQUEST = "FEED"
 """The type of what Locust records though it is no request: "time to visible"."""
-logger = logging.getLogger(__name__)
 
 
 def add_arguments(parser: LocustArgumentParser) -> None:
@@ -49,18 +48,19 @@ class Limit(NamedTuple):
             yield f"{self.option} {limit:g} is broken: {self.what} is {figure:.4g}{self.unit}"
 
 
-def attach(environment: Environment) -> None:
+def attach(environment: Environment, verdict: Verdict) -> None:
     """Judge the requests of the run when Locust ends."""
     times = RequestTimes(environment)
     p99 = "the p99 of all requests"
     _judge(
         environment,
+        verdict,
         Limit("--fail-p99-ms", "fail_latency_ms", times.p99_ms, p99, " ms"),
         Limit("--fail-ratio", "fail_ratio", times.fail_ratio, "the share of failures"),
     )
 
 
-def attach_lag(environment: Environment, watch: Watch) -> None:
+def attach_lag(environment: Environment, watch: Watch, verdict: Verdict) -> None:
     """Judge the lag too."""
 
     def worst_lag_ms() -> float | None:
@@ -68,17 +68,16 @@ def attach_lag(environment: Environment, watch: Watch) -> None:
         return watch.worst_lag_ms
 
     name = "the worst p99 of lag"
-    _judge(environment, Limit("--fail-lag-ms", "fail_lag_ms", worst_lag_ms, name, " ms"))
+    _judge(environment, verdict, Limit("--fail-lag-ms", "fail_lag_ms", worst_lag_ms, name, " ms"))
 
 
-def _judge(environment: Environment, *limits: Limit) -> None:
+def _judge(environment: Environment, verdict: Verdict, *limits: Limit) -> None:
     """Look at the limits when Locust ends; a worker leaves that to its master."""
 
     def judge(**kwargs: Any) -> None:
         options = environment.parsed_options  # as the web UI has changed them
         for line in (line for limit in limits for line in limit.broken(options)):
-            logger.error(line)
-            environment.process_exit_code = 1
+            verdict.fail(line)
 
     if not isinstance(environment.runner, WorkerRunner):
         environment.events.quitting.add_listener(judge)

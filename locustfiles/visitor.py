@@ -17,6 +17,7 @@ from locustfiles import thresholds
 from locustfiles.arrivals import ARRIVALS, MOST_IN_FLIGHT, Action, Arrivals, count_from
 from locustfiles.people import LoadPerson, People, own_file, share_out
 from locustfiles.rows import RowLog, plays
+from locustfiles.verdict import Verdict
 
 
 @events.init_command_line_parser.add_listener
@@ -51,7 +52,8 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
         CsvRequestLogger(requests, flush_interval=100).register(environment)
     Visitor.unanswered = RowLog(environment, options.unanswered, UNANSWERED)
     share_out(environment, Visitor.people)
-    thresholds.attach(environment)
+    Visitor.verdict = Verdict(environment)
+    thresholds.attach(environment, Visitor.verdict)
 
 
 UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
@@ -65,6 +67,7 @@ class Visitor(FastHttpUser):
     pace_s = 1.0
     people: People
     unanswered: RowLog
+    verdict: Verdict
     person: LoadPerson
     arrivals: Arrivals
 

@@ -11,7 +11,7 @@ PAGES = ("times", "visits", "summary")
 
 
 def laboratory(out, variants, environment=()):
-    command = [sys.executable, "-m", "lab", "run", "activity", f"--variants={variants}"]
+    command = [sys.executable, "-m", "lab", "run", "activity", "--shared", f"--variants={variants}"]
     done = subprocess.run(
         [*command, *SMALL, f"--out={out}"],
         env=os.environ | dict(environment),

@@ -26,7 +26,7 @@ def run(tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "lab", "run", "browse", *SMALL),
+            *(sys.executable, "-m", "lab", "run", "browse", "--shared", *SMALL),
             *(f"--variants={GOOD},{BLIND}", f"--out={out}"),
         ],
         capture_output=True,

@@ -16,7 +16,7 @@ from lab.limits import Limits, broken, is_far_off
 from lab.result import Result
 from lab.rounds import rounds
 from lab.variants import Variant
-from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF
+from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 
 CAPACITY = EXPERIMENTS["capacity"]
 NAME = "sqlite-inline-setbased"
@@ -35,6 +35,7 @@ def step(rate, held=True, variant=NAME, repeat=1, **figures):
         "drain_s": 0.1,
         "deliveries_per_s": rate * 501.0,
         "window_s": 30,
+        "balance": balance(rate, users=rate),
         "cpu_s": {"web": 30.0, "locust": 24.0},
         "extra": {"held": float(held)},
         "errors": [] if held else ["broke: lag p99 812 ms > 500"],
@@ -270,7 +271,7 @@ def test_other_experiments_have_no_limits(capsys):
 
 
 def laboratory(out, *arguments):
-    command = [sys.executable, "-m", "lab", "run", "capacity", f"--variants={NAME}"]
+    command = [sys.executable, "-m", "lab", "run", "capacity", "--shared", f"--variants={NAME}"]
     people = ("--people=30", "--friends=5", "--run-time=2s")
     done = subprocess.run(
         [*command, *people, *arguments, f"--out={out}"], capture_output=True, text=True, timeout=120

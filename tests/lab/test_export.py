@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-LABORATORY = (sys.executable, "-m", "lab", "run", "export")
+LABORATORY = (sys.executable, "-m", "lab", "run", "export", "--shared")
 SMALL = ("--users=3", "--people=6", "--friends=2", "--run-time=6s")
 CUT_SHORT = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.cut_short"}
 

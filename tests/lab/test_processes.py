@@ -83,7 +83,15 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     out = tmp_path / "out"
     laboratory = subprocess.Popen(
         [
-            *(sys.executable, "-m", "lab", "run", "fanout", "--variants=sqlite-outbox-setbased"),
+            *(
+                sys.executable,
+                "-m",
+                "lab",
+                "run",
+                "fanout",
+                "--shared",
+                "--variants=sqlite-outbox-setbased",
+            ),
             *("--users=20", "--people=100", "--friends=20", "--run-time=60s", f"--out={out}"),
         ],
         stderr=subprocess.PIPE,

@@ -7,7 +7,7 @@ import pytest
 from lab.__main__ import main
 from lab.comparison import answer, lines, ranked
 from lab.resources import Shortage, check_resources
-from lab.result import Result, read_results
+from lab.result import Balance, Result, read_results
 
 CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
 HALF = CLEAN | {"missing": 45, "ok": False}
@@ -26,8 +26,25 @@ ENVIRONMENT = {
 }
 
 
+def balance(rate=100.0, users=500, **sides):
+    """The sides of the laws of users who post as often as they are answered; they hold."""
+    defaults = {
+        "users": users,
+        "arrivals": "closed",
+        "pace_s": 1.0,
+        "patient": False,
+        "rate_rps": rate,
+        "cycle_s": users / (rate or 1),
+        "begun_rps": rate,
+        "in_flight": 3.0,
+        "waiting_at_end": 3,
+    }
+    return Balance(**(defaults | sides))
+
+
 def result(variant="sqlite-inline-bulk", repeat=1, **figures):
     defaults = {"audit": CLEAN, "achieved_rps": 100.0, "requests": 10, "failures": 1}
+    defaults |= {"window_s": 20, "balance": balance(figures.get("achieved_rps") or 100.0)}
     return Result(
         experiment="fanout",
         variant=variant,
@@ -72,7 +89,7 @@ def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
 
     assert status == 0
     assert "| sqlite-inline-bulk | clean | 500 | 100 | 90.00% | 12 |" in markdown
-    assert "| 3 | 42 | 0.7 | - |" in markdown
+    assert "| 3 | 42 | 0.7 | not measured |" in markdown
 
 
 def test_the_headline_says_how_late_deliveries_are(tmp_path):
@@ -88,7 +105,8 @@ def test_the_headline_says_how_late_deliveries_are(tmp_path):
 def test_the_published_figures_and_the_limitations_are_there(tmp_path):
     _, markdown = report_of(tmp_path, result())
 
-    assert "| published: SQLite per app server | none | 500 | 0.65 | 99.20% | 15,000 |" in markdown
+    assert "| published: SQLite per app server | none | - | 0.64 | 99.19% | 14,980 |" in markdown
+    assert "| published: MySQL, default | none | - | 16.2 | 15.48% | 4,670 |" in markdown
     assert "one machine" in markdown
     assert "a power cut can take the last commits" in markdown
 
@@ -173,7 +191,52 @@ def test_the_answer_names_the_best_of_the_clean_and_what_failed():
         "sqlite-outbox-bulk",
     ]
     assert answer(compared).startswith("sqlite-outbox-setbased answered 497 of the 500 posts/s")
+    assert "By posts/s it ties with sqlite-outbox-bulk; lag, then cores put it first." in answer(
+        compared
+    )
     assert answer(compared).endswith("Failed: sqlite-inline-bulk.")
+
+
+def test_of_variants_with_like_lags_the_one_with_fewer_busy_cores_is_first():
+    dear = result(achieved_rps=499.0, lag_ms={"p99": 84.0}, cpu_s={"web": 30.0})
+    cheap = result(
+        "sqlite-outbox-bulk", achieved_rps=497.0, lag_ms={"p99": 86.0}, cpu_s={"web": 20.0}
+    )
+
+    assert ranked(lines([dear, cheap]))[0].name == "sqlite-outbox-bulk"
+
+
+def test_a_difference_within_the_drift_of_the_machine_is_a_tie():
+    slowed = ENVIRONMENT | {"calibration_ms": 75.0}
+    quick = result(achieved_rps=140.0)
+    slow = result("sqlite-outbox-bulk", achieved_rps=100.0, failures=0)
+    slow.environment = slowed
+    other = result("sqlite-outbox-bulk", achieved_rps=60.0, failures=0)
+    other.environment = slowed
+
+    assert "ties with sqlite-outbox-bulk" in answer(lines([quick, slow]))
+    assert "That is 2.33 times what sqlite-outbox-bulk answered." in answer(lines([quick, other]))
+
+
+def test_with_enough_runs_the_spread_tells_a_tie():
+    def runs(variant, *rates):
+        return [result(variant, repeat=n, achieved_rps=r) for n, r in enumerate(rates, start=1)]
+
+    quick = runs("sqlite-inline-bulk", 120.0, 121.0, 122.0)
+
+    assert "ties with" in answer(lines(quick + runs("sqlite-outbox-bulk", 90.0, 110.0, 121.0)))
+    assert "ties with" not in answer(lines(quick + runs("sqlite-outbox-bulk", 90.0, 91.0, 92.0)))
+
+
+def test_servers_elsewhere_are_not_measured(tmp_path):
+    """Their cores would else count as none."""
+    one = result(cpu_s={"web": 10.0, "redis": None}, lag_ms={"p99": 9.0})
+
+    _, markdown = report_of(tmp_path, one)
+
+    assert "| not measured |" in markdown
+    assert "not started by the laboratory (redis)" in markdown
+    assert "Everything ran on one machine" not in markdown
 
 
 def test_what_leaves_the_work_to_the_readers_is_not_ranked():
@@ -217,7 +280,20 @@ def test_two_runs_are_compared_figure_by_figure(tmp_path, capsys):
     result(achieved_rps=150.0).write(tmp_path / "b" / "1")
 
     assert main(["compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 0
-    assert "100 → 150 (1.50 of it)" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "100 → 150 (x 1.5)" in out
+    assert "…" not in out
+
+
+def test_runs_of_unlike_length_are_compared_only_when_told(tmp_path, capsys):
+    result(window_s=5).write(tmp_path / "a" / "1")
+    result(window_s=20).write(tmp_path / "b" / "1")
+    folders = [str(tmp_path / "a"), str(tmp_path / "b")]
+
+    with pytest.raises(SystemExit):
+        main(["compare", *folders])
+    assert "sqlite-inline-bulk, window_s: 5 and 20" in capsys.readouterr().err
+    assert main(["compare", *folders, "--anyway"]) == 0
 
 
 def test_unlike_machines_are_compared_only_when_told(tmp_path, capsys):

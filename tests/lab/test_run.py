@@ -6,12 +6,12 @@ import sys
 
 import pytest
 
-SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=3s"]
+SMALL = ["--shared", "--users=20", "--people=100", "--friends=20", "--run-time=3s"]
 FIELDS = (
     "experiment variant repeat started_at environment offered_rps load window_s achieved_rps "
     "requests failures latency_ms latency_quantiles_ms deliveries deliveries_per_s lag_ms backlog "
     "drain_s routes extra audit cpu_s cpu_s_per_million_deliveries memory_mib "
-    "generator_saturated errors"
+    "generator_saturated errors balance"
 ).split()
 
 

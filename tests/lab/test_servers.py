@@ -95,7 +95,7 @@ def external(mysql, redis_server):
 def laboratory(tmp_path, environment, variant="mysql_tuned-task-ring"):
     arguments = [f"--variants={variant}", *SMALL, "--servers=external", f"--out={tmp_path}/out"]
     done = subprocess.run(
-        [sys.executable, "-m", "lab", "run", "fanout", *arguments],
+        [sys.executable, "-m", "lab", "run", "fanout", "--shared", *arguments],
         env=os.environ | environment,
         capture_output=True,
         text=True,

@@ -22,7 +22,15 @@ def run(tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "lab", "run", "signup", f"--variants={ATOMIC},{TORN}"),
+            *(
+                sys.executable,
+                "-m",
+                "lab",
+                "run",
+                "signup",
+                "--shared",
+                f"--variants={ATOMIC},{TORN}",
+            ),
             *("--users=20", "--run-time=3s", f"--out={out}"),
         ],
         env=os.environ | PLANTED,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=2s"]
+SMALL = ["--shared", "--users=20", "--people=100", "--friends=20", "--run-time=2s"]
 PLANTED = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.settings"}
 BUSY = {"PYTHONPATH": str(Path("tests/lab/planted/busy").resolve())}
 

@@ -48,12 +48,18 @@ class Run:
             timeout=600,
         )
         self.exit_code = done.returncode
+        self.stdout = done.stdout
+        self.log = done.stderr
         self.output = done.stdout + done.stderr
+
+    @property
+    def last_line(self):
+        return self.stdout.rstrip().splitlines()[-1]
 
     @property
     def broken(self):
         """The limits that were broken, in order."""
-        return re.findall(r"(--fail-[a-z0-9-]+) \S+ is broken", self.output)
+        return re.findall(r"(--fail-[a-z0-9-]+) \S+ is broken", self.log)
 
     def rows(self, name):
         with (self.folder / name).open(newline="") as file:

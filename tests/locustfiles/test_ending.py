@@ -35,13 +35,41 @@ def test_all_posts_of_a_good_service_are_found(run):
     assert found.deliveries > found.posts
     assert found.missing == found.duplicated == 0
     assert "audit: clean" in done.output
+    assert done.last_line.startswith(f"PASS: audit: {found.posts:,} posts accepted; ")
+
+
+def test_a_run_without_a_post_fails(run):
+    done = run("--host=http://127.0.0.1:9", "--drain-s=0", "--exit-code-on-error=0", seconds=1)
+
+    assert done.exit_code == 1
+    assert "no post was accepted" in done.last_line
+
+
+def test_a_broken_limit_is_the_reason_in_the_last_line(run):
+    done = run("--no-audit", "--fail-p99-ms=0.001", seconds=2)
+
+    assert done.exit_code == 1
+    assert done.last_line.startswith("FAIL: --fail-p99-ms 0.001 is broken: ")
+
+
+def test_requests_that_fail_are_the_reason_in_the_last_line(run, tmp_path):
+    tokens = tmp_path / "forged.csv"
+    tokens.write_text("person_id,token\n1,forged\n")
+
+    done = run("--no-audit", f"--tokens={tokens}", "--users=1", seconds=2)
+
+    assert done.exit_code == 1
+    assert done.last_line.startswith("FAIL: ")
+    assert "POST /v1/posts/: " in done.last_line
+    assert "status 401" in done.last_line
 
 
 def test_without_an_audit_a_run_just_ends(run):
     done = run("--no-audit")
 
     assert done.exit_code == 0, done.output
-    assert "audit" not in done.output
+    assert "audit:" not in done.output
+    assert done.last_line == "PASS: no limit was broken; nothing was audited"
 
 
 def test_a_service_that_never_delivers_is_not_clean(tmp_path):

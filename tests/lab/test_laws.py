@@ -1,0 +1,103 @@
+"""What a report refuses as no measurement."""
+
+import pytest
+
+from lab.laws import broken, implied_mean_s, is_cut_off
+from lab.line import Line
+from lab.variants import Variant
+from tests.lab.test_report import balance, report_of, result
+
+AS_COMMITTED = {
+    "achieved_rps": 20.2,
+    "requests": 404,
+    "failures": 0,
+    "window_s": 20,
+    "latency_ms": {"mean": 13_842.0, "p95": 22_666.0, "p99": 23_363.0},
+}
+"""mysql_tuned-inline-rowwise in the report of 8bebcf4: 500 users can't wait for so short a time."""
+
+
+def test_a_result_without_the_sides_of_the_laws_fails_the_report(tmp_path):
+    status, markdown = report_of(tmp_path, result(balance=None, **AS_COMMITTED))
+
+    assert status == 1
+    assert "INCONSISTENT FIGURES" in markdown
+    assert "its laws can't be checked" in markdown
+
+
+def test_users_who_are_missing_break_littles_law(tmp_path):
+    short = AS_COMMITTED | {"latency_ms": {"mean": 900.0, "p99": 1_000.0}}
+    one = result(**short, balance=balance(20.2, cycle_s=1.0))
+
+    status, markdown = report_of(tmp_path, one)
+
+    assert status == 1
+    assert "Little's law: 20.2/s * 1 s is 20.2 users, not 500" in markdown
+
+
+def test_latencies_that_the_window_cut_off_are_lower_bounds(tmp_path):
+    one = result(**AS_COMMITTED, balance=balance(20.2, cycle_s=13.842))
+
+    status, markdown = report_of(tmp_path, one)
+
+    assert status == 0
+    assert "| ≥ 13,842 | ≥ 22,666 | ≥ 23,363 |" in markdown
+    assert "by Little's law the mean is 24.8 s" in markdown
+
+
+def test_what_was_waited_for_is_not_cut_off():
+    assert not is_cut_off(result(**AS_COMMITTED, balance=balance(20.2, patient=True)))
+
+
+def test_more_users_than_there_are_break_littles_law():
+    (sentence,) = broken(result(balance=balance(250.0, cycle_s=3.0)))
+
+    assert sentence.startswith("Little's law: 250/s * 3 s is 750 users")
+
+
+def test_the_pause_is_part_of_a_cycle():
+    assert implied_mean_s(result(balance=balance(100.0, arrivals="paused"))) == pytest.approx(4.0)
+
+
+def test_open_arrivals_have_to_keep_their_schedule():
+    assert not list(broken(result(balance=balance(495.0, arrivals="open"))))
+    (sentence,) = broken(result(balance=balance(400.0, arrivals="open")))
+
+    assert sentence == "arrivals: 400/s began, not 500"
+
+
+def test_cores_that_nobody_accounts_for_break_the_utilisation_law():
+    used = {"web": 20.0, "locust": 4.0}  # 1.2 cores of the 20 s
+
+    assert not list(broken(result(cpu_s=used, balance=balance(busy_cores=1.3))))
+    (sentence,) = broken(result(cpu_s=used, balance=balance(busy_cores=1.9)))
+
+    assert sentence.startswith("utilisation: 1.9 cores were busy, but the run's processes used 1.2")
+
+
+def test_without_the_cores_of_servers_elsewhere_utilisation_is_not_judged():
+    used = {"web": 20.0, "database": None}
+
+    assert not list(broken(result(cpu_s=used, balance=balance(busy_cores=1.9))))
+
+
+def test_posts_that_are_neither_delivered_nor_in_the_backlog_break_the_flow_balance():
+    sides = {"accepted": 2_000, "delivered": 1_500}
+
+    assert not list(broken(result(balance=balance(backlog_growth=480, **sides))))
+    (sentence,) = broken(result(balance=balance(backlog_growth=100, **sides)))
+
+    assert (
+        "2,000 posts were accepted, but 1,500 delivered while the backlog grew by 100" in sentence
+    )
+
+
+def test_a_run_that_did_not_finish_fails_for_that_alone():
+    assert not list(broken(result(audit=None, balance=None)))
+
+
+def test_a_broken_law_is_not_as_expected():
+    variant = Variant.named("sqlite-inline-bulk")
+
+    assert Line(variant, [result()]).as_expected
+    assert not Line(variant, [result(balance=None)]).as_expected
