@@ -104,13 +104,18 @@ class Asker(Visitor):
 
     def order_export(self, due: float) -> None:
         """Order an export and fetch it as soon as it is ready: together one thing to wait for."""
+        with self.waiting(NO_REQUEST, ORDERED, due):
+            self.tell_order(due, self.fetch_order(due))
+
+    def fetch_order(self, due: float) -> bool:
+        """Return whether the file came."""
         job = self.answer_to(self.person, "POST", ORDERS, 202, due, json={"format": "csv"})
         url = f"{ORDERS}{job['id']}/" if job else ""
         while job and job["state"] == "waiting":
             gevent.sleep(LOOK_EVERY_S)
             job = self.answer_to(self.person, "GET", url, 200, time.time(), name=ORDER)
         there = bool(job and job["state"] == "ready")
-        self.tell_order(due, there and self.download(f"{url}file/", FILE, time.time()))
+        return there and self.download(f"{url}file/", FILE, time.time())
 
     def tell_order(self, due: float, fetched: bool) -> None:
         self.environment.events.request.fire(
