@@ -195,8 +195,13 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--repeat", type=_positive, default=1, help="runs of each, in rotated order"
     )
-    arrivals = "closed: a user waits for her answer; open: she posts on schedule, answered or not"
-    command.add_argument("--arrivals", choices=("closed", "open"), help=arrivals)
+    arrivals = (
+        "closed: a user waits for her answer; paused: she pauses after it; checked: after each but "
+        "a failure; open: she posts on schedule, answered or not"
+    )
+    command.add_argument(
+        "--arrivals", choices=("closed", "paused", "checked", "open"), help=arrivals
+    )
     drain = "a backlog that takes longer is left (8m; for capacity 1m)"
     command.add_argument("--drain-within", type=_seconds, help=drain)
     command.add_argument("--out", type=Path, metavar="DIR")

@@ -91,7 +91,8 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
 
 
 def remarks(compared: Sequence[Line]) -> list[str]:
-    return [remark for line in compared for remark in experiment_of([line]).remarks(line)]
+    of_lines = [remark for line in compared for remark in experiment_of([line]).remarks(line)]
+    return [*of_lines, *experiment_of(compared).conclusions(compared)]
 
 
 def title(results: Sequence[Result]) -> str:
