@@ -210,9 +210,10 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--precision", type=_above_0, metavar="PERCENT", help=precision)
     arrivals = (
         "closed: users keep a schedule but wait for each answer; paused: they pause after each "
-        "answer; open: they keep the schedule, answered or not"
+        "answer; checked: after each but a failure; open: they keep the schedule, answered or not"
     )
-    command.add_argument("--arrivals", choices=("closed", "paused", "open"), help=arrivals)
+    kinds = ("closed", "paused", "checked", "open")
+    command.add_argument("--arrivals", choices=kinds, help=arrivals)
     drain = "a backlog that takes longer is left (8m; for capacity 1m)"
     command.add_argument("--drain-within", type=_seconds, help=drain)
     shared = "other programs use this machine too: don't compare busy cores with the run's own"

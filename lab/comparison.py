@@ -49,6 +49,8 @@ def worst_audit(line: Line) -> dict[str, int] | None:
 def answer(compared: Sequence[Line]) -> str:
     """Say in two or three sentences what came out."""
     experiment, best = experiment_of(compared), ranked(compared)
+    if verdict := experiment.verdict(compared):
+        return verdict
     saturated = [line.name for line in compared if line.generator_saturated]
     if saturated and not experiment.searches:
         return (

@@ -13,6 +13,8 @@ from lab.numbers import number
 from lab.requests import Request, Requests
 from lab.result import Balance, Result
 
+PAUSED = ("paused", "checked")
+"""Arrivals whose users pause after an answer, and don't keep a schedule."""
 TOLERANCE = 0.05
 """Share by which the two sides of a law may differ."""
 UNACCOUNTED = 0.15
@@ -45,7 +47,11 @@ def balance_of(requests: Requests, load: Load, busy_cores: float | None) -> Bala
 def _cycle_s(request: Request, load: Load) -> float:
     """Return the time from the start of a request until its user may start the next one."""
     answered_s = request.ms / 1000
-    return answered_s + load.pace_s if load.arrivals == "paused" else max(answered_s, load.pace_s)
+    if load.arrivals == "checked" and request.error:
+        return answered_s
+    if load.arrivals in PAUSED:
+        return answered_s + load.pace_s
+    return max(answered_s, load.pace_s)
 
 
 def is_cut_off(result: Result) -> bool:
@@ -61,8 +67,9 @@ def implied_mean_s(result: Result) -> float | None:
     if balance is None or balance.arrivals == "open" or not balance.rate_rps:
         return None
     mean_s = balance.users / balance.rate_rps
-    if balance.arrivals == "paused":
-        return mean_s - balance.pace_s
+    if balance.arrivals in PAUSED:
+        pauses = (result.success or 0.0) if balance.arrivals == "checked" else 1.0
+        return mean_s - balance.pace_s * pauses
     return mean_s if mean_s > balance.pace_s else None
 
 

@@ -30,7 +30,8 @@ class Load:
     """Tells the loads of an experiment apart, where it has several."""
     arrivals: str = "closed"
     """closed: users keep a schedule, but wait for each answer; paused: they pause after each
-    answer; open: they keep the schedule, answered or not (``locustfiles.arrivals``)."""
+    answer; checked: after each but a failure; open: they keep the schedule, answered or not
+    (``locustfiles.arrivals``)."""
     pace_s: float = 1.0
     """From one action of a user to the next, or the pause after an answer."""
     share: float = 1.0

@@ -27,6 +27,8 @@ class Request(NamedTuple):
     error: str
     """Empty if it succeeded."""
     answered: bool = True
+    length: int = 0
+    """Of the answer, in bytes."""
 
     @property
     def ms(self) -> float:
@@ -111,7 +113,9 @@ def _counts(it: Request, window: tuple[float, float], load: Load) -> bool:
 def _answered(path: Path) -> list[Request]:
     with path.open(newline="") as file:
         return [
-            _request(row, float(row["response_time_ms"] or 0), row["exception"])
+            _request(row, float(row["response_time_ms"] or 0), row["exception"])._replace(
+                length=int(row["response_length"] or 0)
+            )
             for row in csv.DictReader(file)
         ]
 

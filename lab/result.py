@@ -59,7 +59,7 @@ class Result:
     latency_ms: dict[str, float | None] = field(default_factory=dict)
     latency_quantiles_ms: list[float] = field(default_factory=list)
     """Of 0 %, 1 % … 100 % of the requests that succeeded."""
-    deliveries: int = 0
+    deliveries: int | None = 0
     deliveries_per_s: float | None = None
     lag_ms: dict[str, float | None] = field(default_factory=dict)
     backlog: list[tuple[float, int]] = field(default_factory=list)

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lab import environment, laws, measure
+from lab.author.service import service_for
 from lab.experiments.base import Measured
 from lab.load import Load
 from lab.plan import Plan
@@ -67,7 +68,7 @@ def run(plan: Plan, variant: Variant, load: Load, repeat: int, out: Path) -> Res
 
 def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path) -> None:
     with TemporaryDirectory(prefix="lab-") as scratch, Processes(out / "logs") as processes:
-        service = Service(variant, processes, Path(scratch), servers=plan.servers)
+        service = service_for(variant)(variant, processes, Path(scratch), servers=plan.servers)
         with stage("migrate and seed"):
             service.prepare(plan.seed, plan.experiment.seeding())
         with stage("start"):
@@ -90,8 +91,7 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
 
 
 def _generate(load: Load, service: Service, processes: Processes, out: Path) -> None:
-    asked = replace(load, options={**load.options, **service.variant.options})
-    command = asked.locust(service.url, service.tokens, out)
+    command = _asked_of(service.variant, load).locust(service.url, service.tokens, out)
     with stage(f"load: {load.users} users", load.seconds) as advance:
         locust = processes.start("locust", command, {})
         while _still_running(locust):
@@ -100,6 +100,12 @@ def _generate(load: Load, service: Service, processes: Processes, out: Path) -> 
             advance()
     if locust.returncode != 0:
         raise RunFailed(f"locust ended with {locust.returncode}: {processes.log_tail('locust')}")
+
+
+def _asked_of(variant: Variant, load: Load) -> Load:
+    if variant.locustfile:
+        return replace(load, locustfile=variant.locustfile, options=variant.options)
+    return replace(load, options={**load.options, **variant.options})
 
 
 def _still_running(process: subprocess.Popen[bytes]) -> bool:
@@ -147,14 +153,16 @@ def serve(plan: Plan, variant: Variant, *, port: int, tokens: Path) -> None:
         TemporaryDirectory(prefix="lab-") as scratch,
         Processes(Path(scratch) / "logs") as processes,
     ):
-        service = Service(variant, processes, Path(scratch), servers=plan.servers, port=port)
+        service = service_for(variant)(
+            variant, processes, Path(scratch), servers=plan.servers, port=port
+        )
         with stage("migrate and seed"):
             service.prepare(plan.seed, plan.experiment.seeding())
         service.start()
         tokens.parent.mkdir(parents=True, exist_ok=True)
         tokens.write_bytes(service.tokens.read_bytes())
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
-        locustfile = plan.experiment.locustfile
+        locustfile = variant.locustfile or plan.experiment.locustfile
         print(f"  locust -f {locustfile} --host {service.url} --tokens {tokens}")
         print("Ctrl-C stops it.", flush=True)
         while True:

@@ -146,8 +146,8 @@ class Service:
         for env in self.environments:
             yield from map(int, self.processes.lines("await_drain", AWAIT_DRAIN, env))
 
-    def receipts(self) -> list[Receipt]:
-        """Return the receipt of every post that was written."""
+    def receipts(self) -> list[Receipt] | None:
+        """Return the receipt of every post that was written; None if nothing tells of them."""
         found = []
         for env in self.environments:
             listed = self.manage("receipts", env)

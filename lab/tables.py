@@ -101,7 +101,8 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
 
 def remarks(compared: Sequence[Line]) -> list[str]:
     own = [remark for line in compared for remark in experiment_of([line]).remarks(line)]
-    return own + [_implied(line) for line in compared if line.is_cut_off]
+    cut_off = [_implied(line) for line in compared if line.is_cut_off]
+    return [*own, *cut_off, *experiment_of(compared).conclusions(compared)]
 
 
 def _implied(line: Line) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 CELERY_STRATEGIES = ("task", "chunked", "outbox_celery")
 STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
@@ -36,6 +36,8 @@ class Database:
     """Read replicas of a MySQL server."""
     replica_delay_s: int = 0
     """How long the replicas wait before they do what the primary did."""
+    options: tuple[str, ...] = ()
+    """Of a MySQL server's command line, beside its profile, like --max-connections=150."""
 
     def app_workers(self, cores: int) -> int:
         """Return how many processes each app server has."""
@@ -64,6 +66,9 @@ SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 @dataclass(frozen=True)
 class Variant:
     """One way to run the service. The service knows only its environment variables."""
+
+    locustfile: ClassVar[str] = ""
+    """Of its own, where it can't be asked as the load asks."""
 
     name: str
     database: Database

@@ -31,6 +31,9 @@ class Dropped(Exception):
 
 
 class Arrivals(ABC):
+    was_refused = False
+    """Whether the user's latest answer was a failure."""
+
     def __init__(self, user: User, pace_s: float) -> None:
         self.user = user
         self.pace_s = pace_s
@@ -82,6 +85,13 @@ class Paused(Closed):
         return self.pace_s
 
 
+class Checked(Paused):
+    """Users who are refused ask again at once: k6's fail() skips the sleep() that follows."""
+
+    def wait_s(self) -> float:
+        return 0.0 if self.was_refused else self.pace_s
+
+
 class Open(Arrivals):
     """Actions are due on a fixed schedule, answered or not; latency counts from when they were due.
 
@@ -118,7 +128,12 @@ class Open(Arrivals):
         )
 
 
-ARRIVALS: dict[str, type[Arrivals]] = {"closed": Closed, "paused": Paused, "open": Open}
+ARRIVALS: dict[str, type[Arrivals]] = {
+    "closed": Closed,
+    "paused": Paused,
+    "checked": Checked,
+    "open": Open,
+}
 
 
 def count_from(due: float, response: Any) -> None:

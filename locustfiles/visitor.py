@@ -24,7 +24,7 @@ from locustfiles.verdict import Verdict
 def add_arguments(parser: LocustArgumentParser) -> None:
     arrivals = (
         "closed: users keep a schedule, but wait for each answer; paused: they pause after each "
-        "answer; open: they keep the schedule, answered or not"
+        "answer; checked: after each but a failure; open: they keep the schedule, answered or not"
     )
     pace = (
         "seconds from one action of a user to the next; with paused arrivals, from answer to next"
@@ -99,7 +99,8 @@ class Visitor(FastHttpUser):
             self.rest(method, url, headers=person.headers, **kwargs) as response,
         ):
             count_from(due, response)
-            if response.status_code != status:
+            self.arrivals.was_refused = response.status_code != status
+            if self.arrivals.was_refused:
                 response.failure(f"status {response.status_code}")
                 return None
             if response.js is not None:

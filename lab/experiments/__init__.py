@@ -3,10 +3,14 @@ from lab.experiments.base import Experiment
 from lab.experiments.browse import Browse
 from lab.experiments.capacity import Capacity
 from lab.experiments.export import Export
+from lab.experiments.factors import Factors, FactorsOfOurs
 from lab.experiments.fanout import Fanout
 from lab.experiments.signup import Signup
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for experiment in (Fanout(), Capacity(), Signup(), Browse(), Activity(), Export())
+    for experiment in (
+        *(Fanout(), Capacity(), Signup(), Browse(), Activity(), Export()),
+        *(Factors(), FactorsOfOurs()),
+    )
 }

@@ -156,6 +156,14 @@ class Experiment(ABC):
         """Say how the variants compare with those that aren't ranked, if that matters."""
         return ""
 
+    def verdict(self, compared: Sequence[Line]) -> str:
+        """Say what came out, where it isn't which variant is the best."""
+        return ""
+
+    def conclusions(self, compared: Sequence[Line]) -> Sequence[str]:
+        """Return what there is to say of all lines together, below the table."""
+        return ()
+
     def remarks(self, line: Line) -> Sequence[str]:
         """Return what there is to say of a line below the table."""
         return ()

@@ -151,10 +151,9 @@ class Fanout(Experiment):
     def conclude(self, measured: Measured) -> None:
         service = measured.service
         service.stop_web()
-        if service.variant.delivers:
-            _drain(measured)
+        drained_at = _drain(measured) if service.variant.delivers else None
         service.stop_workers()
-        _record_receipts(measured)
+        _record_receipts(measured, drained_at)
         with stage("audit"):
             measured.result.audit = service.audit(measured.folder / "accepted.csv")
 
@@ -180,8 +179,11 @@ class Fanout(Experiment):
         )
 
 
-def _drain(measured: Measured) -> None:
-    """Wait for as long as deliveries are being made; the published way takes many minutes."""
+def _drain(measured: Measured) -> float | None:
+    """Wait for as long as deliveries are being made; the published way takes many minutes.
+
+    Return when nothing was left, in Unix time; None if that takes too long.
+    """
     within_s = measured.drain_within_s
     give_up_at = time.monotonic() + within_s
     with stage("drain") as advance, closing(measured.service.drain()) as backlogs:
@@ -191,12 +193,16 @@ def _drain(measured: Measured) -> None:
             if backlog and time.monotonic() > give_up_at:
                 left = f"not drained within {within_s} s: {backlog:,} posts left"
                 measured.result.errors.append(left)
-                break
+                return None
+    return time.time()
 
 
-def _record_receipts(measured: Measured) -> None:
+def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     result, window = measured.result, measured.requests.window
     receipts = measured.service.receipts()
+    if receipts is None:
+        _record_drain(measured, drained_at)
+        return
     result.lag_ms = measure.percentiles(
         measure.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
     )
@@ -209,3 +215,12 @@ def _record_receipts(measured: Measured) -> None:
     if result.balance:
         result.balance.accepted = sum(not it.error for it in measured.requests.answered)
         result.balance.delivered, result.balance.backlog_growth = measure.flow(receipts, *window)
+
+
+def _record_drain(measured: Measured, drained_at: float | None) -> None:
+    """Record what is known without receipts: when the queue was empty, if there is one."""
+    result = measured.result
+    result.deliveries = None
+    accepted = [it.ended_at for it in measured.requests.counted if not it.error]
+    if measured.service.variant.uses_celery and drained_at and accepted:
+        result.drain_s = round(drained_at - max(accepted), 3)

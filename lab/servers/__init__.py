@@ -7,6 +7,7 @@ from lab.servers.base import Backend
 from lab.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
 from lab.servers.launchers import LAUNCHERS
 from lab.servers.mysql import MySQL
+from lab.servers.options import MySQLTold
 from lab.servers.rabbitmq import RabbitMQ
 from lab.servers.redis import Redis
 from lab.servers.replicas import REPLICATED, Replicas
@@ -20,9 +21,11 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
     """Return what a variant needs beside SQLite, not started yet."""
     profile = variant.database.profile
     rabbitmq = variant.broker == "rabbitmq"
-    replicas = variant.database.replicas
+    replicas, options = variant.database.replicas, variant.database.options
     if replicas and choice not in ("auto", "local"):
         raise RunFailed(f"--servers {choice} has no read replicas, which are installed binaries")
+    if options and choice not in ("auto", "local"):
+        raise RunFailed(f"--servers {choice} takes no {options[0]}; installed binaries do")
     if choice == EXTERNAL:
         redis_names = [
             *(["REDIS_URL"] if variant.uses_redis else []),
@@ -40,6 +43,11 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
         )
         delay_s = variant.database.replica_delay_s
         return [primary, Replicas(primary, replicas, delay_s=delay_s)]
+    if profile and options:
+        told = MySQLTold(
+            processes, folder / "mysql", LAUNCHERS["local"], profile=profile, options=options
+        )
+        return [told, *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else [])]
     return [
         *([MySQL(processes, folder / "mysql", launch, profile=profile)] if profile else []),
         *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else []),

@@ -1,0 +1,83 @@
+"""What readers of the author's service find, against what its clients were told.
+
+A post is known by the end of its text, which the load generator makes unique: each of several
+SQLite files counts its own ids.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import redis
+
+AUTHOR = 1
+TAG_LENGTH = 32
+"""Of the text's end (``locustfiles.author``)."""
+OWNERS = "SELECT related_person FROM feed_personrelation WHERE person = 1"
+POSTS = f"SELECT id, SUBSTR(content, -{TAG_LENGTH}) FROM post_post"  # noqa: S608
+RECORDS = (
+    f"SELECT owner, SUBSTR(content, -{TAG_LENGTH}) AS tag, COUNT(*) "  # noqa: S608
+    "FROM feed_feedrecord GROUP BY owner, tag"
+)
+
+
+class Entry(NamedTuple):
+    """How often a post is in a feed."""
+
+    owner: int
+    tag: str
+    times: int
+
+
+def accepted_tags(path: Path) -> set[str]:
+    """Return the posts that were answered with 201."""
+    with path.open(newline="") as file:
+        return {row["tag"] for row in csv.DictReader(file)}
+
+
+def audit(connection: Any, accepted: set[str], feeds: redis.Redis | None = None) -> Counter[str]:
+    """Count what is wrong in the feeds of one database, or in those that Redis keeps of it.
+
+    Expected is every accepted post, once in each feed. Of a post that is in the database though
+    its client was told of a failure, a feed may have an entry or not.
+    """
+    posts = dict(_rows(connection, POSTS))
+    owners = {AUTHOR, *(owner for (owner,) in _rows(connection, OWNERS))}
+    entries = _in_redis(feeds, owners, posts) if feeds else map(Entry._make, _records(connection))
+    return compare(entries, owners, accepted, known={*posts.values()})
+
+
+def compare(
+    entries: Iterable[Entry], owners: set[int], accepted: set[str], *, known: set[str]
+) -> Counter[str]:
+    found = Counter(posts=len(accepted), expected=len(accepted) * len(owners))
+    delivered = 0
+    for owner, tag, times in entries:
+        is_due = owner in owners and tag in known | accepted
+        delivered += is_due and tag in accepted
+        found["duplicated"] += times - 1
+        found["unexpected"] += not is_due
+    found["missing"] = found["expected"] - delivered
+    return found
+
+
+def _records(connection: Any) -> Iterator[tuple[int, str, int]]:
+    yield from _rows(connection, RECORDS)
+
+
+def _in_redis(
+    feeds: redis.Redis, owners: Iterable[int], posts: Mapping[int, str]
+) -> Iterator[Entry]:
+    """Read every sorted set; a post that the database doesn't know keeps its id for a tag."""
+    for owner in owners:
+        post_ids: Any = feeds.zrange(f"feed_{owner}", 0, -1)
+        for post_id in map(int, post_ids):
+            yield Entry(owner, posts.get(post_id, str(post_id)), 1)
+
+
+def _rows(connection: Any, sql: str) -> Iterator[Any]:
+    cursor = connection.cursor()
+    cursor.execute(sql)
+    yield from cursor.fetchall()

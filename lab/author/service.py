@@ -1,0 +1,164 @@
+"""Runs the author's code as the laboratory runs the service."""
+
+import json
+import sqlite3
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.error import URLError
+from urllib.parse import urlsplit
+
+import MySQLdb
+import redis
+
+from lab.author import source
+from lab.author.audit import accepted_tags, audit
+from lab.author.variants import AuthorVariant
+from lab.service import COUNTS, Receipt, Seed, Service
+from lab.variants import Variant
+
+INSIDE = Path(__file__).with_name("inside")
+LOOK_EVERY_S = 0.5
+TOKENS = "person_id,token\n1,none\n"
+"""Everybody posts as person 1, whom nobody asks for a token."""
+PACKAGES = ("Django", "gunicorn", "gevent", "djangorestframework", "PyMySQL", "celery")
+VERSIONS = (
+    "from importlib.metadata import version; "
+    f"print(', '.join(name + ' ' + version(name) for name in {PACKAGES}))"
+)
+
+
+def service_for(variant: Variant) -> type[Service]:
+    return AuthorService if isinstance(variant, AuthorVariant) else Service
+
+
+class AuthorService(Service):
+    """The author's gunicorn and Celery, with a database and a Redis of this machine."""
+
+    variant: AuthorVariant
+
+    def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
+        """Start the servers and seed each database: person 1 with so many friends."""
+        self.code = source.fetched(self.variant.commit)
+        self.python = str(source.python())
+        for server in self.servers:
+            server.start()
+        for env in self.environments:
+            self._run(
+                "migrate", "-m", "django", "migrate", "--run-syncdb", "--verbosity=0", env=env
+            )
+            self._run("seed", str(INSIDE / "seed.py"), str(seed.friends), env=env)
+        self.tokens.write_text(TOKENS)
+
+    def versions(self) -> dict[str, str]:
+        packages = self._run("versions", "-c", VERSIONS, env={}).strip()
+        return super().versions() | {"web": f"commit {self.variant.commit[:7]}, {packages}"}
+
+    def start(self) -> None:
+        self.start_workers()
+        ports = self._app_ports()
+        for env, port in self._apps(ports):
+            self.processes.start("web", [self.python, *self._gunicorn(port)], env)
+        self.processes.wait_until("web", partial(_is_healthy, self.port))
+
+    def start_workers(self) -> None:
+        if self.variant.uses_celery:
+            worker = (self.python, "-m", "celery", "-A", "feed", "worker", "--loglevel=info")
+            self.processes.start("workers", worker, self.environments[0])
+
+    def drain(self) -> Generator[int]:
+        """Wait until Celery's queue is empty; without Celery nothing is left to do."""
+        while self.variant.uses_celery and (left := self._queued()):
+            yield left
+            time.sleep(LOOK_EVERY_S)
+
+    def receipts(self) -> list[Receipt] | None:
+        """Return None: nothing tells when a post was delivered."""
+        return None
+
+    def audit(self, accepted: Path) -> dict[str, Any]:
+        """Audit what a reader finds on every app server, against all posts that were accepted."""
+        tags, total = accepted_tags(accepted), Counter[str]()
+        feeds = self._redis(0) if self.variant.uses_redis else None
+        for connection in self._connections():
+            with closing(connection):
+                total += audit(connection, tags, feeds)
+        counts = {name: total[name] for name in COUNTS}
+        ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
+        return counts | {"ok": ok}
+
+    @property
+    def environments(self) -> list[dict[str, str]]:
+        """Return an environment for each database."""
+        code = self.code / "sample_feed"
+        shared = {
+            "DJANGO_SETTINGS_MODULE": "lab_settings",
+            "PYTHONPATH": f"{INSIDE}:{code}:{self.code}",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "AUTHOR_API_HOST": f"127.0.0.1:{self.port}",
+            "AUTHOR_REDIS_PORT": str(urlsplit(self._told.get("REDIS_URL", "")).port or 0),
+            **self.variant.environment,
+        }
+        return [shared | {"AUTHOR_DATABASE": json.dumps(it)} for it in self._databases()]
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """What the servers say of themselves."""
+        return {k: v for server in self.servers for k, v in server.environment.items()}
+
+    def _databases(self) -> list[dict[str, str]]:
+        """Return Django's settings of each database."""
+        if url := self._told.get("DATABASE_URL"):
+            parts = urlsplit(url)
+            where = {"HOST": "127.0.0.1", "PORT": str(parts.port), "USER": "root", "PASSWORD": ""}
+            return [{"ENGINE": "django.db.backends.mysql", "NAME": parts.path[1:], **where}]
+        files = range(self.variant.database.files)
+        return [
+            {
+                "ENGINE": "django.db.backends.sqlite3",
+                "NAME": f"{self.folder}/author-{number}.sqlite3",
+            }
+            for number in files
+        ]
+
+    def _connections(self) -> list[Any]:
+        if url := self._told.get("DATABASE_URL"):
+            parts = urlsplit(url)
+            where = {"host": "127.0.0.1", "port": parts.port, "database": parts.path[1:]}
+            return [MySQLdb.connect(user="root", **where)]
+        return [sqlite3.connect(it["NAME"]) for it in self._databases()]
+
+    def _gunicorn(self, port: int) -> list[str]:
+        """Return the author's command, but for the port, the logs and the wait when it ends."""
+        code = self.code / "sample_feed"
+        return [
+            *("-m", "gunicorn", f"--config={code}/gunicorn_config.py", f"--bind=127.0.0.1:{port}"),
+            *(f"--access-logfile={self.folder}/access.log", "--error-logfile=-"),
+            *("--reuse-port", "--graceful-timeout=2", "wsgi:application"),
+        ]
+
+    def _queued(self) -> int:
+        """Return the messages in Celery's queue, and those that its workers have taken along."""
+        broker = self._redis(1)
+        return int(broker.llen("celery")) + int(broker.hlen("unacked"))
+
+    def _redis(self, database: int) -> redis.Redis:
+        port = urlsplit(self._told["REDIS_URL"]).port
+        return redis.Redis(port=port or 0, db=database, socket_timeout=5)
+
+    def _run(self, role: str, *arguments: str, env: dict[str, str]) -> str:
+        return self.processes.call(role, [self.python, *arguments], env)
+
+
+def _is_healthy(port: int) -> bool:
+    try:
+        url = f"http://127.0.0.1:{port}/v1/health-check/"
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False

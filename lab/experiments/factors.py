@@ -1,0 +1,125 @@
+"""Factors: which of what was changed together made most of the published requests fail."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import fmean
+from typing import ClassVar
+
+from lab.author.effects import Effect, effects
+from lab.author.variants import AUTHOR, CROSSED, DEFAULT, OURS, TUNED, Crossing, named
+from lab.experiments.base import CORES_BUSY, MEAN, P95, SUCCESS, Asked, Column, Measured, Published
+from lab.experiments.fanout import Fanout
+from lab.line import Line
+from lab.load import Load
+from lab.numbers import percent
+from lab.requests import Requests
+from lab.service import Seed
+from lab.variants import Variant
+
+PATIENCE_S = 65
+"""Beyond the minute after which a client gives up, Locust's as k6's."""
+
+
+class Factors(Fanout):
+    """The author's code on a server with each setting as it came, and as it was changed."""
+
+    name = "factors"
+    variants: ClassVar[tuple[str, ...]] = tuple(f"{AUTHOR}_{it}" for it in CROSSED)
+    published = tuple(
+        Published(
+            f"{what} ({levels})",
+            {"success": success, "good posts/s": good, "all requests/s": everything, **size},
+        )
+        for what, levels, success, good, everything, size in (
+            ("MySQL, default", DEFAULT, 0.1548, 16.2, 104.7, {"kB of a failure": 308.0}),
+            ("MySQL, tuned", TUNED, 0.9903, 11.3, 11.44, {}),
+        )
+    )
+    seed = Seed(people=501, graph="star")
+    columns = (
+        SUCCESS,
+        Column("good posts/s", lambda r: r.extra.get("good_per_s"), spread=True, brief=True),
+        Column("all requests/s", lambda r: r.extra.get("all_per_s"), brief=True),
+        Column("kB of a failure", lambda r: r.extra.get("failure_kb"), brief=True),
+        Column("timed out", lambda r: r.extra.get("timed_out"), percent),
+        MEAN,
+        P95,
+        CORES_BUSY,
+    )
+    headline = SUCCESS
+    axis = "share of the requests that were answered with 201"
+    contrast = "{name} succeeds {ratio} times as often"
+    limitations = (
+        "What began within the window is waited for, so that slow answers count as quick ones do; "
+        "rates are until the last of those was answered. A client gives up after a minute, as "
+        "k6's does.",
+        "An effect is the mean difference between runs of one repeat that differ in one factor "
+        "only; with all levels crossed, the difference of the means over all others' levels.",
+        "The author's service answers 201 also where writing the feeds failed: the audit's missing "
+        "entries are those. What was published was never audited.",
+    )
+
+    def variant(self, name: str) -> Variant:
+        return named(name)
+
+    def loads(self, asked: Asked) -> list[Load]:
+        (load,) = super().loads(asked)
+        return [
+            replace(
+                load,
+                run_time_s=asked.run_time_s or 20,
+                arrivals=asked.arrivals or "checked",
+                warm_up_s=0,  # all begin at once; with time to answer for each
+                patience_s=PATIENCE_S,
+            )
+        ]
+
+    def conclude(self, measured: Measured) -> None:
+        measured.result.extra = _figures(measured.requests)
+        super().conclude(measured)
+
+    def praise(self, line: Line) -> str:
+        return f"{line.name} answered {percent(line.median(SUCCESS.figure))} with 201."
+
+    def verdict(self, compared: Sequence[Line]) -> str:
+        found = effects_on_success(compared)
+        if not found:
+            return "No two runs differ in one factor only, so no effect can be told."
+        return " ".join(
+            ["Effects on the share of requests that succeed, the largest first:", *map(str, found)]
+        )
+
+    def conclusions(self, compared: Sequence[Line]) -> Sequence[str]:
+        return [str(effect) for effect in effects_on_success(compared)]
+
+
+class FactorsOfOurs(Factors):
+    """The same for our own service, writing row by row."""
+
+    name = "factors-ours"
+    variants = tuple(f"{OURS}_{it}" for it in CROSSED)
+
+
+def effects_on_success(compared: Sequence[Line]) -> list[Effect]:
+    runs = [
+        (result.repeat, factors, result.success)
+        for line in compared
+        if (factors := Crossing.parse(line.variant.name.partition("_")[2]))
+        for result in line.results
+        if result.audit is not None and result.success is not None
+    ]
+    return effects(runs)
+
+
+def _figures(requests: Requests) -> dict[str, float | None]:
+    start, end = requests.window
+    begun = [it for it in requests.counted if start <= it.begun_at < end]
+    failed = [it for it in begun if it.error]
+    seconds = max(end, *(it.ended_at for it in begun if it.answered)) - start
+    sizes = [it.length / 1000 for it in failed if it.length]
+    return {
+        "good_per_s": round((len(begun) - len(failed)) / seconds, 2),
+        "all_per_s": round(len(begun) / seconds, 2),
+        "failure_kb": round(fmean(sizes), 1) if sizes else None,
+        "timed_out": sum(not it.length for it in failed) / len(begun),
+    }
