@@ -93,7 +93,7 @@ def _run_all(
     try:
         for repeat in repeats.numbers(out):
             in_turn = _rotated(variants, repeat - 1)
-            searches = [(variant, plan.experiment.search(asked)) for variant in in_turn]
+            searches = [(variant, plan.experiment.search(variant, asked)) for variant in in_turn]
             rounds(searches, partial(run_one, repeat))
     except Shortage as shortage:
         console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")

@@ -55,8 +55,8 @@ class Load:
 
     @property
     def offered_rps(self) -> float:
-        """Requests per second, if no user has to wait for an answer."""
-        return self.counted_users / self.pace_s
+        """Requests per second, if no user has to wait for an answer; 0 if users never pause."""
+        return self.counted_users / self.pace_s if self.pace_s else 0.0
 
     @property
     def counted_users(self) -> float:

@@ -53,7 +53,7 @@ def headline(compared: Sequence[Line]) -> str:
         if column.label in one.figures
     ]
     is_limit = experiment.more_is_better and not experiment.searches
-    offered = compared[0].results[0].offered_rps if is_limit else None
+    offered = max(line.results[0].offered_rps for line in compared) if is_limit else None
     return plots.bars(compared, column.figure, experiment.axis, marks, offered)
 
 

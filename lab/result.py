@@ -50,6 +50,7 @@ class Result:
     started_at: str
     environment: dict[str, Any]
     offered_rps: float
+    """0 if users never pause."""
     load: str = ""
     """Tells the loads of an experiment apart, where it has several."""
     window_s: int = 0

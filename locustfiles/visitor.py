@@ -74,7 +74,8 @@ class Visitor(FastHttpUser):
     def on_start(self) -> None:
         options: Any = self.environment.parsed_options
         self.person = self.choose_person()
-        self.arrivals = ARRIVALS[options.arrivals](self, options.pace_s or self.pace_s)
+        pace_s = self.pace_s if options.pace_s is None else options.pace_s
+        self.arrivals = ARRIVALS[options.arrivals](self, pace_s)
         self.arrivals.begin()
 
     def on_stop(self) -> None:

@@ -5,12 +5,13 @@ from lab.experiments.capacity import Capacity
 from lab.experiments.export import Export
 from lab.experiments.factors import Factors, FactorsOfOurs
 from lab.experiments.fanout import Fanout
+from lab.experiments.published_003 import Published003
 from lab.experiments.signup import Signup
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         *(Fanout(), Capacity(), Signup(), Browse(), Activity(), Export()),
-        *(Factors(), FactorsOfOurs()),
+        *(Published003(), Factors(), FactorsOfOurs()),
     )
 }

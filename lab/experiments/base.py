@@ -70,7 +70,7 @@ class Plot(NamedTuple):
     draw: Callable[[Sequence[Line]], str]
 
 
-OFFERED = Column("offered /s", lambda r: r.offered_rps)
+OFFERED = Column("offered /s", lambda r: r.offered_rps or None)
 SUCCESS = Column("success", lambda r: r.success, percent, brief=True)
 MEAN = Column("mean ms", lambda r: r.latency_ms.get("mean"), brief=True, is_latency=True)
 P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"), is_latency=True)
@@ -122,12 +122,17 @@ class Experiment(ABC):
 
     @abstractmethod
     def loads(self, asked: Asked) -> list[Load]:
-        """Return the loads that every variant is put under, the heaviest last."""
+        """Return the loads that the variants are put under, the heaviest last."""
 
-    def search(self, asked: Asked) -> Search:
+    def suits(self, variant: Variant, load: Load) -> bool:
+        """Tell whether a variant is put under a load."""
+        return True
+
+    def search(self, variant: Variant, asked: Asked) -> Search:
         """Yield the loads that a variant is put under, in turn."""
-        for load in chosen(self.loads(asked), asked.loads):  # noqa: UP028  a list takes no answer
-            yield load
+        for load in chosen(self.loads(asked), asked.loads):
+            if self.suits(variant, load):
+                yield load
 
     def seeding(self) -> Sequence[Sequence[str]]:
         """Return the management commands that follow ``seed_people``, with their arguments."""

@@ -86,9 +86,9 @@ class Capacity(Fanout):
         first = replace(load, name=f"{rate}rps", limits=asked.limits)
         return [first, replace(first, name=f"{rate}rps_again", optional=True)]
 
-    def search(self, asked: Asked) -> Search:
+    def search(self, variant: Variant, asked: Asked) -> Search:
         if asked.loads:
-            yield from super().search(asked)
+            yield from super().search(variant, asked)
             return
         bracket, tried = Bracket(), list[Result]()
         rate: int | None = first_rate(asked.users or 500, asked.limits.rps)

@@ -59,7 +59,7 @@ def search(holds, asked=USUAL):
         tried.append(load.name)
         return holds(load)
 
-    rounds([(VARIANT, CAPACITY.search(asked))], run)
+    rounds([(VARIANT, CAPACITY.search(VARIANT, asked))], run)
     return tried
 
 
@@ -167,7 +167,7 @@ def test_variants_take_turns():
 
     asked = Asked(users=10, limits=Limits(rps=20))
     variants = [Variant.named(name) for name in ("sqlite-null", NAME)]
-    rounds([(variant, CAPACITY.search(asked)) for variant in variants], run)
+    rounds([(it, CAPACITY.search(it, asked)) for it in variants], run)
 
     assert order == [("sqlite-null", 10), (NAME, 10), ("sqlite-null", 20), (NAME, 20)]
 
