@@ -5,29 +5,29 @@
 // Options are given with -e and mean what Locust's mean:
 //
 //   HOST         the service                                             http://127.0.0.1:8000
-//   USERS        people who post, once a second each                     500
+//   USERS        people who post                                         500
 //   RUN_TIME     like 90s or 1m30s                                       60s
 //   TOKENS       people, from manage.py seed_people --tokens             var/tokens.csv
 //   GRAPH        the seeded graph; with star only person 1 posts         ring
-//   ARRIVALS     closed: a user waits for the answer, and otherwise
-//                keeps a schedule with a random phase;
-//                open: posts are due on schedule, answered or not        closed
-//   PAUSE        no schedule: seconds from an answer to the next post,
-//                as in the published scripts                             none
+//   ARRIVALS     closed: users keep a schedule, but wait for each
+//                answer; paused: they all begin at once, and pause after
+//                each answer, as published; open: they keep the
+//                schedule, answered or not                               closed
+//   PACE_S       seconds from one post of a user to the next; with
+//                paused arrivals, from answer to next                    1
 //   FAIL_P99_MS  exit with 99 if the p99 of all requests is above this   none
 //   FAIL_RATIO   exit with 99 if a larger share of the requests fails    none
 //
-// A run in which nothing was answered exits with 99 too.
-// "checks" are the accepted posts. Only fanout.py audits, looks for posts in feeds and limits the
-// lag. Open arrivals differ from Locust's: they are evenly spaced, and latency counts from when a
-// post is sent. What is due while MOST_IN_FLIGHT posts a user are unanswered is dropped.
+// A run in which nothing was answered exits with 99 too. "checks" are the accepted posts. Only
+// fanout.py audits, looks for posts in feeds and limits the lag. Open arrivals differ from
+// Locust's: they are evenly spaced, and latency counts from when a post is sent. What is due while
+// MOST_IN_FLIGHT posts per user are unanswered is dropped.
 
 import exec from 'k6/execution';
 import http from 'k6/http';
 import { SharedArray } from 'k6/data';
 import { check, sleep } from 'k6';
 
-const PACE_MS = 1000;
 // After the end, so that k6 has noticed it and begins no further turn.
 const MARGIN_MS = 20;
 // Each needs a virtual user of its own, about 0.25 MB.
@@ -41,8 +41,8 @@ const HOST = (__ENV.HOST || 'http://127.0.0.1:8000').replace(/\/+$/, '');
 const USERS = Number(__ENV.USERS || 500);
 const RUN_TIME_S = seconds(__ENV.RUN_TIME || '60s');
 const STAR = choice('GRAPH', ['ring', 'star', 'zipf']) === 'star';
-const PAUSE_S = seconds(__ENV.PAUSE || '');
-const ARRIVALS = __ENV.PAUSE ? 'paused' : choice('ARRIVALS', ['closed', 'open']);
+const ARRIVALS = choice('ARRIVALS', ['closed', 'paused', 'open']);
+const PACE_MS = seconds(__ENV.PACE_S || '1') * 1000;
 
 const people = new SharedArray('people', () => {
   const [, ...rows] = open(fromHere(__ENV.TOKENS || 'var/tokens.csv')).trim().split(/\s+/);
@@ -79,7 +79,7 @@ function thresholds() {
     ...(FAIL_P99_MS && { http_req_duration: [`p(99)<=${FAIL_P99_MS}`] }),
     ...(FAIL_RATIO && {
       http_req_failed: [`rate<=${FAIL_RATIO}`],
-      dropped_iterations: [`count<=${FAIL_RATIO * USERS * RUN_TIME_S}`],
+      dropped_iterations: [`count<=${(FAIL_RATIO * USERS * RUN_TIME_S * 1000) / PACE_MS}`],
     }),
   };
 }
@@ -98,7 +98,7 @@ export function postOnSchedule() {
 
 export function postAndPause() {
   post(exec.vu.idInTest - 1);
-  sleep(PAUSE_S);
+  sleep(PACE_MS / 1000);
 }
 
 export function postInTurn() {

@@ -87,7 +87,7 @@ def test_k6_and_locust_agree(arrivals, k6, service, tmp_path, posts_of):
 
 
 def test_a_pause_begins_with_the_answer(k6):
-    done = k6(USERS=10, RUN_TIME="4s", PAUSE="0.5")
+    done = k6(USERS=10, RUN_TIME="4s", ARRIVALS="paused", PACE_S=0.5)
 
     mean_ms = done.http_req_duration["avg"] + 500
     assert done.iteration_duration["min"] >= 500
