@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 
-.PHONY: setup servers demo test lint serve
+.PHONY: setup servers k6 demo test test-k6 lint serve
 setup: .venv/ready
 
 .venv/ready: requirements.txt requirements-dev.txt bootstrap.sh
@@ -24,7 +24,13 @@ servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the dis
 test: setup servers
 	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
-	$(PYTHON) -m pytest -m alone
+	$(PYTHON) -m pytest -m "alone and not k6"
+
+k6: ## k6, unless K6 or the PATH has it: Go builds it in some minutes
+	command -v "$${K6:-k6}" || [ -x var/bin/k6 ] || sh bootstrap.sh k6
+
+test-k6: setup k6 ## the k6 script against Locust, on one service
+	$(PYTHON) -m pytest -m k6
 
 lint: setup
 	$(PYTHON) -m ruff check .

@@ -1,11 +1,13 @@
 #!/bin/sh
 # Make .venv/ with everything in requirements-dev.txt; with the argument "servers", install the
-# servers that the tests and the laboratory start for themselves. What the system lacks is
-# installed where that may be done (root, or sudo that asks for no password), and else named.
+# servers that the tests and the laboratory start for themselves; with "k6", build k6 into var/bin.
+# What the system lacks is installed where that may be done (root, or sudo that asks for no
+# password), and else named.
 # PYTHON3 says which Python .venv/ is made with.
 set -eu
 cd "$(dirname "$0")"
 
+K6=go.k6.io/k6@v1.8.1
 PACKAGES="python3-venv python3-dev build-essential pkg-config default-libmysqlclient-dev"
 
 # Version managers build Pythons without optimisations unless told to: what they run takes a sixth
@@ -69,6 +71,12 @@ if [ "${1:-}" = servers ]; then
     command -v chromium >/dev/null || set -- "$@" chromium
     command -v chromedriver >/dev/null || set -- "$@" chromium-driver
     [ $# -eq 0 ] || install "$@"
+    exit 0
+fi
+
+if [ "${1:-}" = k6 ]; then
+    command -v go >/dev/null || { echo "k6 is built with Go: install Go, or k6 itself" >&2; exit 1; }
+    GOBIN="$PWD/var/bin" go install "$K6"
     exit 0
 fi
 

@@ -22,7 +22,8 @@ QUERIES = [
     for panel in DASHBOARD["panels"]
     for it in panel["targets"]
 ]
-JOBS = yaml.safe_load((MONITORING / "prometheus.yml").read_text())["scrape_configs"]
+PROMETHEUS = yaml.safe_load((MONITORING / "prometheus.yml").read_text())
+JOBS = PROMETHEUS["scrape_configs"]
 (DATASOURCE,) = yaml.safe_load((MONITORING / "datasources.yml").read_text())["datasources"]
 (PROVIDER,) = yaml.safe_load((MONITORING / "dashboards.yml").read_text())["providers"]
 
@@ -103,6 +104,11 @@ def test_grafana_finds_prometheus_and_its_dashboard():
     assert PROVIDER["options"]["path"] == str(board.parent)
     for panel in DASHBOARD["panels"]:
         assert {it["datasource"]["uid"] for it in panel["targets"]} == {DATASOURCE["uid"]}
+
+
+def test_grafana_knows_how_often_prometheus_scrapes():
+    """It takes $__rate_interval from that."""
+    assert DATASOURCE["jsonData"]["timeInterval"] == PROMETHEUS["global"]["scrape_interval"]
 
 
 def test_the_panels_do_not_cover_each_other():

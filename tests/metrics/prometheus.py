@@ -4,10 +4,14 @@ import json
 import shutil
 import time
 import urllib.request
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+import pytest
+
 from lab.processes import Processes, free_port
+from tests.system.processes import Running
 
 CONFIG = """
 global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}
@@ -64,3 +68,19 @@ class Prometheus:
             return self.number('up{job="app"}') == 1
         except OSError:
             return False
+
+
+@contextmanager
+def metered(folder):
+    """A service whose processes count in a folder that they share."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder / "metrics"))
+        with Running("sqlite-outbox-setbased", folder, clients=0) as running:
+            yield running
+
+
+def watch(running):
+    folder = running.folder / "prometheus"
+    prometheus = Prometheus(running.processes, folder, running.service.port)
+    prometheus.start()
+    return prometheus

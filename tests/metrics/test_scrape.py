@@ -5,27 +5,18 @@ import signal
 import sys
 import time
 import urllib.request
-from contextlib import closing, contextmanager
+from contextlib import closing
 from http.client import HTTPConnection
 
 import pytest
 
 from lab.processes import free_port
-from tests.metrics.prometheus import Prometheus
-from tests.system.processes import SEED, Running
+from tests.metrics.prometheus import metered, watch
+from tests.system.processes import SEED
 
 REQUESTS = 'sum(feed_requests_total{route="v1/posts/", method="POST"})'
 POSTS = "sum(feed_posts_delivered_total)"
 OWNERS = SEED.friends + 1
-
-
-@contextmanager
-def metered(folder):
-    """A service whose processes count in a folder that they share."""
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder / "metrics"))
-        with Running("sqlite-outbox-setbased", folder, clients=0) as running:
-            yield running
 
 
 @pytest.fixture
@@ -62,13 +53,6 @@ def idle(tmp_path_factory):
 @pytest.fixture(scope="module")
 def watching_idle(idle):
     return watch(idle)
-
-
-def watch(running):
-    folder = running.folder / "prometheus"
-    prometheus = Prometheus(running.processes, folder, running.service.port)
-    prometheus.start()
-    return prometheus
 
 
 def post(running, seconds=1.0):

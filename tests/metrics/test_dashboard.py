@@ -1,0 +1,52 @@
+"""A real Prometheus answers the dashboard's queries as Grafana asks them, under a small load."""
+
+import json
+import math
+import re
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.metrics.prometheus import metered, watch
+
+FEED = json.loads(Path("compose/monitoring/feed.json").read_text())
+TARGETS = {
+    f"{panel['title']} {target['refId']}": target
+    for panel in FEED["panels"]
+    for target in panel["targets"]
+}
+RATE_INTERVAL = "10s"
+"""Of many scrapes, since a busy machine misses some."""
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory):
+    with metered(tmp_path_factory.mktemp("dashboard")) as running:
+        prometheus = watch(running)
+        with running.load(4):
+            time.sleep(3)
+            yield {
+                name: prometheus.ask(target["expr"].replace("$__rate_interval", RATE_INTERVAL))
+                for name, target in TARGETS.items()
+            }
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_query_has_figures_to_show(name, answers):
+    assert answers[name]
+    assert all(math.isfinite(figure) for figure in answers[name].values())
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_legend_names_labels_that_are_there(name, answers):
+    named = set(re.findall(r"{{(\w+)}}", TARGETS[name]["legendFormat"]))
+
+    assert all(named == dict(labels).keys() for labels in answers[name])
+
+
+@pytest.mark.parametrize(
+    "name", ["Requests by status A", "Deliveries A", "Posts accepted and delivered B", "Lag B"]
+)
+def test_what_the_load_moves_is_above_zero(name, answers):
+    assert sum(answers[name].values()) > 0
