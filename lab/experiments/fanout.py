@@ -62,6 +62,7 @@ class Fanout(Experiment):
         "mysql_tuned-outbox-pipeline",
         "mysql_tuned-outbox-script",
         "mysql_tuned-outbox-ring",
+        "mysql_tuned-outbox_celery-ring",
         "mysql_tuned-pull",
         "mysql_tuned-null",
     )
