@@ -9,7 +9,7 @@ from lab.servers.launchers import LAUNCHERS
 from lab.servers.mysql import MySQL
 from lab.servers.rabbitmq import RabbitMQ
 from lab.servers.redis import Redis
-from lab.servers.replicas import REPLICATED, Replicas
+from lab.servers.replicas import REPLICATED, Replicas, refuse_mysql
 from lab.variants import Variant
 
 EXTERNAL = "external"
@@ -35,6 +35,7 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
         ]
     launch = LAUNCHERS[choice]
     if profile and replicas:
+        refuse_mysql()
         primary = MySQL(
             processes, folder / "mysql", LAUNCHERS["local"], profile=profile, options=REPLICATED
         )
