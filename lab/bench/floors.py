@@ -42,9 +42,9 @@ def bench_redis(site: Site, record: Record, advance: Advance) -> None:
 
 
 def bench_mysql(site: Site, record: Record, advance: Advance) -> None:
-    """Take down a bulk load into a copy of the table of ``setbased``, in its order.
+    """Record a bulk load into a copy of the table of ``setbased``, in its order.
 
-    Raises RunFailed if the server doesn't do it; its row says why.
+    Raises RunFailed if the server refuses it; then the row says why.
     """
     advance("load data")
     try:

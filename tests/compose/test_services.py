@@ -95,11 +95,9 @@ def test_each_mysql_has_its_own_settings(profile):
 
 @pytest.mark.parametrize("name", ["mysql-default", "mysql-tuned", "mysql-primary"])
 def test_every_server_makes_the_database_of_the_laboratory(name):
-    statements = re.sub(
-        r"^--.*$", "", (FOLDER / "mysql/database.sql").read_text(), flags=re.MULTILINE
-    )
+    lines = (FOLDER / "mysql/database.sql").read_text().splitlines()
 
-    assert statements.strip() == creation_of("feed") + ";"
+    assert [line for line in lines if line[:2] != "--"] == [f"{creation_of('feed')};"]
     mount = "./mysql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
     assert mount in SERVICES[name]["volumes"]
 
