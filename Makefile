@@ -3,7 +3,7 @@ PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 
-.PHONY: setup servers k6 demo test test-k6 lint serve
+.PHONY: setup servers mysql k6 demo test test-mysql test-k6 lint serve
 setup: .venv/ready
 
 .venv/ready: requirements.txt requirements-dev.txt bootstrap.sh
@@ -21,6 +21,9 @@ demo: setup ## the main job: three variants at 500 users, compared with the publ
 servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the distribution's packages
 	sh bootstrap.sh servers
 
+mysql: ## a MySQL and a Valkey of Debian's unstable suite in .mysql/, without root
+	sh bootstrap.sh mysql
+
 test: setup servers
 	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
@@ -31,6 +34,9 @@ k6: ## k6, unless K6 or the PATH has it: Go builds it in some minutes
 
 test-k6: setup k6 ## the k6 script against Locust, on one service
 	$(PYTHON) -m pytest -m k6
+
+test-mysql: setup mysql ## the contract tests on MySQL; make test takes MariaDB where that is installed
+	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
 
 lint: setup
 	$(PYTHON) -m ruff check .

@@ -1,9 +1,9 @@
 #!/bin/sh
 # Make .venv/ with everything in requirements-dev.txt; with the argument "servers", install the
-# servers that the tests and the laboratory start for themselves; with "k6", build k6 into var/bin.
-# What the system lacks is installed where that may be done (root, or sudo that asks for no
-# password), and else named.
-# PYTHON3 says which Python .venv/ is made with.
+# servers that the tests and the laboratory start for themselves; with "mysql", unpack a MySQL and
+# a Valkey into .mysql/; with "k6", build k6 into var/bin. What the system lacks is installed where
+# that may be done (root, or sudo that asks for no password), and else named. PYTHON3 says which
+# Python .venv/ is made with.
 set -eu
 cd "$(dirname "$0")"
 
@@ -59,6 +59,8 @@ install() {
         exit 1
     fi
 }
+
+[ "${1:-}" != mysql ] || exec sh lab/servers/unpack_mysql.sh
 
 if [ "${1:-}" = servers ]; then
     PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"

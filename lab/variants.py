@@ -56,6 +56,8 @@ DATABASES = {
     "sqlite_per_server": Database(app_servers=2, files=2, durability=SQLITE_DURABILITY),
     # As published: more clients than the server lets in.
     "mysql_default": Database(profile="default.cnf", threads=100),
+    # The three options that were changed as published; tuned adds more of ours.
+    "mysql_published": Database(profile="published.cnf", durability=TUNED_DURABILITY),
     "mysql_tuned": Database(profile="tuned.cnf", durability=TUNED_DURABILITY),
 }
 BROKERS = ("redis", "rabbitmq")

@@ -1,6 +1,6 @@
 """Run a command with a private MySQL or MariaDB as the service's database.
 
-python -m tests.with_mysql pytest tests/feed
+LAB_MYSQL=mysql python -m tests.with_mysql pytest tests/feed
 """
 
 import os
@@ -20,6 +20,7 @@ def main(command: list[str]) -> int:
     ):
         server = MySQL(processes, Path(folder) / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
         server.start()
+        print(f"on {server.version()}", file=sys.stderr)
         return subprocess.run(command, env={**os.environ, **server.environment}).returncode
 
 

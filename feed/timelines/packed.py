@@ -66,7 +66,7 @@ class Packed(TrimmedTimeline, SQLTimeline):
         rows = [f"({owner_id},X'{ids[-size:].hex()}')" for owner_id, ids in additions.items()]
         if rows:
             with connection.cursor() as cursor:
-                cursor.execute(_SQL[connection.vendor].append.format(",".join(rows)), [size])
+                cursor.execute(_statements().append.format(",".join(rows)), [size])
 
     def _merge(self, additions: Mapping[int, bytes]) -> None:
         """Add ids that may be older than what the timelines hold, or there already."""
@@ -89,12 +89,21 @@ class _Statements(NamedTuple):
     """The rows are there: an INSERT is how many are updated, each with a value of its own."""
 
 
+_LOCK = (
+    "SELECT owner_id, RIGHT(post_ids, %s) FROM feed_timeline_packed"
+    " WHERE owner_id IN ({}) FOR UPDATE"
+)
 _SQL = {
-    "mysql": _Statements(
-        "SELECT owner_id, RIGHT(post_ids, %s) FROM feed_timeline_packed"
-        " WHERE owner_id IN ({}) FOR UPDATE",
+    "mariadb": _Statements(
+        _LOCK,
         "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {}"
         " ON DUPLICATE KEY UPDATE post_ids = RIGHT(CONCAT(post_ids, VALUES(post_ids)), %s)",
+    ),
+    "mysql": _Statements(  # where VALUES() is deprecated
+        _LOCK,
+        "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {} AS added"
+        " ON DUPLICATE KEY UPDATE post_ids ="
+        " RIGHT(CONCAT(feed_timeline_packed.post_ids, added.post_ids), %s)",
     ),
     "sqlite": _Statements(  # whose transactions that write lock everything
         "SELECT owner_id, substr(post_ids, -%s) FROM feed_timeline_packed WHERE owner_id IN ({})",
@@ -105,9 +114,14 @@ _SQL = {
 }
 
 
+def _statements() -> _Statements:
+    mariadb = getattr(connection, "mysql_is_mariadb", False)
+    return _SQL["mariadb" if mariadb else connection.vendor]
+
+
 def _locked(owner_ids: Collection[int]) -> dict[int, bytes]:
     with connection.cursor() as cursor:
-        statement = _SQL[connection.vendor].lock.format(",".join(map(str, owner_ids)))
+        statement = _statements().lock.format(",".join(map(str, owner_ids)))
         cursor.execute(statement, [ID_BYTES])
         return {owner_id: newest or b"" for owner_id, newest in cursor.fetchall()}
 

@@ -109,6 +109,12 @@ def row(
     }
 
 
+def not_measured(kind: str, store: str, why: str, *, database: str) -> dict[str, Any]:
+    """Return a row without figures that says why it has none."""
+    figures = {"deliveries": 0, "wall_s": None, "client_s": None}
+    return row(kind, store, figures, None, database=database) | {"not_measured": why}
+
+
 def cell_row(target: Target, heard: Heard, bytes_per_entry: float | None) -> dict[str, Any]:
     return row(
         target.kind,

@@ -65,7 +65,7 @@ def _works(targets: Sequence[Target], site: Site, record: Record) -> Iterator[tu
         ("chunked", bench_chunked, redis and site.mysql),
         ("requests", bench_requests, any(target.store == "ring" for target in targets)),
         ("Redis floors", bench_redis, redis),
-        ("MariaDB's floor", bench_mysql, site.mysql),
+        ("MySQL's floor", bench_mysql, site.mysql),
         ("SQLite's floor", bench_sqlite, sqlite),
     ):
         if wanted:

@@ -134,4 +134,5 @@ def _rate_and_us(row: Row, rate: str) -> tuple[str, str]:
 def _beside(row: Row) -> str:
     at = [f"{row[name]:,} {name}" for name in ("people", "friends") if row[name]]
     batch = [f"batches of {row['batch']}"] if row["batch"] else []
-    return ", ".join([row["store"], *at, *batch])
+    why = [f"not measured: {row['not_measured']}"] if "not_measured" in row else []
+    return ", ".join([row["store"], *at, *batch, *why])

@@ -10,7 +10,7 @@ from lab.servers.mysql import MySQL
 from lab.servers.options import MySQLTold
 from lab.servers.rabbitmq import RabbitMQ
 from lab.servers.redis import Redis
-from lab.servers.replicas import REPLICATED, Replicas
+from lab.servers.replicas import REPLICATED, Replicas, refuse_mysql
 from lab.variants import Variant
 
 EXTERNAL = "external"
@@ -38,6 +38,7 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
         ]
     launch = LAUNCHERS[choice]
     if profile and replicas:
+        refuse_mysql()
         primary = MySQL(
             processes, folder / "mysql", LAUNCHERS["local"], profile=profile, options=REPLICATED
         )

@@ -32,6 +32,10 @@ class Server(Backend):
 
     binaries: ClassVar[tuple[str, ...]]
     """Any of these will do, the first that is installed."""
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """What each of them is called by ``chosen_by``."""
+    chosen_by: ClassVar[str] = ""
+    """The environment variable that chooses one of them."""
     package: ClassVar[str]
     """Debian's."""
     image: ClassVar[str]

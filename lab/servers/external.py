@@ -17,7 +17,8 @@ from amqp.exceptions import AMQPError, NotFound
 
 from lab.processes import Processes, RunFailed
 from lab.servers.base import Backend
-from lab.servers.mysql import PROFILES
+from lab.servers.mysql import PROFILES, creation_of, mysql_name
+from lab.servers.redis import redis_name
 
 QUEUE = "celery"
 COMPARED = ("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "max_connections")
@@ -48,14 +49,14 @@ class ExternalMySQL(Backend):
 
     def start(self) -> None:
         """Make the run's database. Raises RunFailed, also if the server has another profile."""
-        wrong = _differences(self.profile, dict(self._execute("SHOW GLOBAL VARIABLES")))
+        wrong = differences(self.profile, dict(self._execute("SHOW GLOBAL VARIABLES")))
         if wrong:
             raise RunFailed(f"DATABASE_URL isn't set up as {self.profile.name}: {', '.join(wrong)}")
-        self._execute(f"CREATE DATABASE {self.database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+        self._execute(creation_of(self.database))
         self.processes.at_exit(lambda: self._execute(f"DROP DATABASE {self.database}"))
 
     def version(self) -> str:
-        return f"{self._execute('SELECT version()')[0][0]} (external)"
+        return f"{mysql_name(self._execute('SELECT version()')[0][0])} (external)"
 
     def _execute(self, sql: str) -> Any:
         try:
@@ -90,7 +91,7 @@ class ExternalRedis(Backend):
         self.processes.at_exit(self.client.flushdb)
 
     def version(self) -> str:
-        return f"{self.client.info('server')['redis_version']} (external)"
+        return f"{redis_name(self.client.info('server'))} (external)"
 
 
 class ExternalRabbitMQ(Backend):
@@ -144,7 +145,7 @@ def _named(name: str, scheme: str) -> str:
     return url
 
 
-def _differences(profile: Path, settings: dict[str, str]) -> list[str]:
+def differences(profile: Path, settings: dict[str, str]) -> list[str]:
     """Say which settings of a profile a server doesn't have."""
     wanted = ConfigParser(allow_no_value=True)
     wanted.read(profile)

@@ -10,6 +10,10 @@ from lab.servers.base import Launcher, Server
 from lab.servers.launchers import find_binary
 
 PROFILES = Path("compose/mysql").resolve()
+ROOT_OVER_TCP = (
+    "CREATE USER root@127.0.0.1;\nGRANT ALL ON *.* TO root@127.0.0.1 WITH GRANT OPTION;\n"
+)
+"""Without it MySQL knows root@localhost only, which is nobody where names aren't looked up."""
 
 
 class MySQL(Server):
@@ -17,6 +21,8 @@ class MySQL(Server):
 
     role = "database"
     binaries = ("mariadbd", "mysqld")
+    kinds = ("mariadb", "mysql")
+    chosen_by = "LAB_MYSQL"
     package = "mariadb-server"
     image = "mariadb:10.11"
     image_port = 3306
@@ -43,7 +49,7 @@ class MySQL(Server):
         if self.data.exists():
             return  # started again
         if not binary.endswith("mariadbd"):
-            self.processes.call("mysql-init", [binary, *self._where(), "--initialize-insecure"], {})
+            self._initialize(binary)
             return
         installer = find_binary("mariadb-install-db")
         if installer is None:
@@ -51,10 +57,16 @@ class MySQL(Server):
         only = ("--auth-root-authentication-method=normal", "--skip-test-db")
         self.processes.call("mysql-init", [installer, "--no-defaults", *self._where(), *only], {})
 
+    def _initialize(self, binary: str) -> None:
+        first = self.folder / "first.sql"
+        first.write_text(ROOT_OVER_TCP)
+        options = ("--initialize-insecure", f"--init-file={first}")
+        self.processes.call("mysql-init", [binary, "--no-defaults", *self._where(), *options], {})
+
     def command(self, binary: str) -> list[str]:
         return [
             *(binary, f"--defaults-file={self.profile}", *self._where()),
-            *(f"--port={self.port}", "--bind-address=127.0.0.1"),
+            *(f"--port={self.port}", "--bind-address=127.0.0.1", "--loose-mysqlx=OFF"),
             *(f"--socket={self.folder}/mysql.sock", f"--pid-file={self.folder}/mysql.pid"),
             *self.options,
         ]
@@ -74,16 +86,27 @@ class MySQL(Server):
 
     def after_start(self) -> None:
         with self.connect() as connection:
-            connection.cursor().execute("CREATE DATABASE IF NOT EXISTS feed")
+            connection.cursor().execute(creation_of("feed"))
 
     def version(self) -> str:
         with self.connect() as connection:
-            return str(connection.get_server_info())
+            return mysql_name(connection.get_server_info())
 
     def _where(self) -> list[str]:
         # A server that starts removes the temporary tables of others from a folder that they share.
         places = (f"--datadir={self.data}", f"--tmpdir={self.folder}")
-        return [*places, f"--user={getpass.getuser()}"]
+        return [*places, f"--secure-file-priv={self.folder}", f"--user={getpass.getuser()}"]
 
     def connect(self) -> Any:
         return MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2)
+
+
+def creation_of(database: str) -> str:
+    """Return what makes a database for any text; as on SQLite, texts are equal if identical."""
+    return f"CREATE DATABASE IF NOT EXISTS {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+
+
+def mysql_name(version: str) -> str:
+    """Return what a server that says 10.11.19-MariaDB-0+deb12u1 is: MariaDB 10.11.19."""
+    kind = "MariaDB" if "MariaDB" in version else "MySQL"
+    return f"{kind} {version.removeprefix('5.5.5-').partition('-')[0]}"

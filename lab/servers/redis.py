@@ -1,4 +1,5 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import redis
 
@@ -12,6 +13,8 @@ class Redis(Server):
 
     role = "redis"
     binaries = ("redis-server", "valkey-server")
+    kinds = ("redis", "valkey")
+    chosen_by = "LAB_REDIS"
     package = "redis-server"
     image = "redis:7"
     image_port = 6379
@@ -35,7 +38,14 @@ class Redis(Server):
             return False
 
     def version(self) -> str:
-        return str(self._client().info("server")["redis_version"])
+        return redis_name(self._client().info("server"))
 
     def _client(self) -> redis.Redis:
         return redis.Redis(port=self.port, socket_timeout=2)
+
+
+def redis_name(info: Mapping[str, Any]) -> str:
+    """Return what a server is. Valkey says of itself that it is Redis 7.2.4, for old clients."""
+    if info.get("server_name") == "valkey":
+        return f"Valkey {info['valkey_version']}"
+    return f"Redis {info['redis_version']}"

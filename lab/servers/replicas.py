@@ -4,7 +4,7 @@ from pathlib import Path
 
 from lab.processes import RunFailed
 from lab.servers.base import Backend
-from lab.servers.launchers import LAUNCHERS
+from lab.servers.launchers import LAUNCHERS, installed
 from lab.servers.mysql import MySQL
 
 REPLICATED = ("--log-bin=binlog", "--server-id=1", "--binlog-format=ROW")
@@ -25,6 +25,13 @@ def following(host: str, port: int, *, delay_s: int = 0) -> tuple[str, str]:
         f"MASTER_USE_GTID=slave_pos, MASTER_DELAY={delay_s}",
         "START SLAVE",
     )
+
+
+def refuse_mysql() -> None:
+    """Raise RunFailed if what would be started is MySQL, whose positions have another form."""
+    binary = installed(MySQL)
+    if binary and not binary.endswith("mariadbd"):
+        raise RunFailed("read replicas need MariaDB: make servers, LAB_MYSQL=mariadb")
 
 
 class Replica(MySQL):

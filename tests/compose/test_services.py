@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from lab.servers.mysql import creation_of
 from tests.compose.project import (
     DEFAULTS,
     EXAMPLE,
@@ -87,9 +88,18 @@ def test_everything_that_is_mounted_exists(name):
 
 @pytest.mark.parametrize("profile", ["default", "tuned"])
 def test_each_mysql_has_its_own_settings(profile):
-    (mount,) = SERVICES[f"mysql-{profile}"]["volumes"]
+    mounts = SERVICES[f"mysql-{profile}"]["volumes"]
 
-    assert mount == f"./mysql/{profile}.cnf:/etc/mysql/conf.d/feed.cnf:ro"
+    assert f"./mysql/{profile}.cnf:/etc/mysql/conf.d/feed.cnf:ro" in mounts
+
+
+@pytest.mark.parametrize("name", ["mysql-default", "mysql-tuned", "mysql-primary"])
+def test_every_server_makes_the_database_of_the_laboratory(name):
+    lines = (FOLDER / "mysql/database.sql").read_text().splitlines()
+
+    assert [line for line in lines if line[:2] != "--"] == [f"{creation_of('feed')};"]
+    mount = "./mysql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
+    assert mount in SERVICES[name]["volumes"]
 
 
 def test_exports_are_fetched_from_where_they_are_made():

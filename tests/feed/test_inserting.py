@@ -13,10 +13,12 @@ def columns(post):
     return {name: getattr(post, name) for name in FIELDS}
 
 
-def test_nothing_has_to_be_asked_for_again(friends, django_assert_num_queries):
+def test_nothing_that_was_returned_is_asked_for_again(friends, django_assert_num_queries):
     insert_post(1, "compiled")
+    # MySQL has no INSERT … RETURNING: its time is asked for when it is needed.
+    queries = 1 if connection.features.can_return_columns_from_insert else 2
 
-    with django_assert_num_queries(1):
+    with django_assert_num_queries(queries):
         written = columns(insert_post(2, "hello"))
 
     assert written == columns(Post.objects.get(author_id=2))
@@ -34,7 +36,7 @@ def forget_what_is_returned():
 
 @pytest.fixture
 def returns_only_the_id(monkeypatch):
-    """MySQL has no INSERT … RETURNING."""
+    """As MySQL."""
     monkeypatch.setattr(connection.features, "can_return_columns_from_insert", False)
     forget_what_is_returned()
     yield

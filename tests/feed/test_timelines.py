@@ -1,7 +1,7 @@
 """The contract of every timeline store."""
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from feed.models import Post
 from feed.timelines import get_timeline
@@ -182,6 +182,28 @@ def test_the_published_shape_copies_the_text_into_every_row(name, settings, frie
     store.deliver([post(1)])
 
     assert list(store.model.objects.values_list("body", flat=True)) == ["text"] * 3
+
+
+@pytest.fixture
+def warned(db):
+    """What the database warns of, of each statement; SQLite never does."""
+    found = []
+
+    def listen(execute, *arguments):
+        result = execute(*arguments)
+        if connection.vendor == "mysql":
+            found.extend(text for _, _, text in connection.connection.show_warnings())
+        return result
+
+    with connection.execute_wrapper(listen):
+        yield found
+
+
+def test_no_statement_is_deprecated(store, post, warned):
+    store.deliver([post(1), post(2)])
+    store.page(3)
+
+    assert not [text for text in warned if "deprecated" in text]
 
 
 STATEMENTS = {

@@ -4,10 +4,16 @@ import json
 import os
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from lab.__main__ import main
+from lab.bench.floors import bench_mysql
+from lab.bench.record import Record
+from lab.bench.tables import beside
+from lab.processes import Processes, RunFailed
+from lab.servers import LAUNCHERS, MySQL
 from tests.lab.test_traps import PLANTED
 
 SMALL = ["--people=60", "--friends=10", "--batch=1,25"]
@@ -82,6 +88,24 @@ def test_floors_and_other_ways_are_rows_too(rows):
     }
     assert all(row["deliveries_per_s"] > 100 for row in rows if row["kind"] != "store")
     assert all(row["batch"] is None for row in rows if row["kind"] == "floor")
+
+
+def test_a_floor_that_cannot_be_measured_says_why(tmp_path):
+    """Of a server without the table that is copied."""
+    with Processes(tmp_path / "logs") as processes:
+        server = MySQL(processes, tmp_path / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
+        server.start()
+        site = SimpleNamespace(mysql=server, folder=tmp_path, processes=processes)
+        record = Record(tmp_path, {})
+
+        with pytest.raises(RunFailed, match="load data: "):
+            bench_mysql(site, record, lambda doing: None)
+
+    (row,) = record.rows
+    assert row.keys() >= KEYS
+    assert row["deliveries_per_s"] is None
+    assert "feed_timeline_setbased" in row["not_measured"]
+    assert f"load data, not measured: {row['not_measured']} |" in beside(record).as_markdown()
 
 
 def test_everything_is_beside_the_tables_and_pictures(run):
