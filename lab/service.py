@@ -120,7 +120,7 @@ class Service:
         for port in set(ports):
             self.processes.wait_until("web", partial(is_ready, port))
         if self.variant.database.balanced:
-            Nginx(self.processes, self.folder / "nginx", port=self.port, app_ports=ports).start()
+            self._proxy(ports).start()
         self._watch_lag()
 
     def start_workers(self) -> None:
@@ -200,6 +200,15 @@ class Service:
     def _apps(self, ports: Sequence[int]) -> Iterable[tuple[dict[str, str], int]]:
         """Return the environment and the port of each app server."""
         return zip(cycle(self.environments), ports, strict=False)
+
+    def _proxy(self, app_ports: Sequence[int]) -> Nginx:
+        return Nginx(
+            self.processes,
+            self.folder / "nginx",
+            port=self.port,
+            app_ports=app_ports,
+            keeps=self.variant.database.proxy_keeps,
+        )
 
     def _limit(self, pid: int) -> None:
         cpus = self.variant.database.app_cpus

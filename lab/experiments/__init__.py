@@ -4,9 +4,13 @@ from lab.experiments.browse import Browse
 from lab.experiments.capacity import Capacity
 from lab.experiments.export import Export
 from lab.experiments.fanout import Fanout
+from lab.experiments.published_001 import Published001
 from lab.experiments.signup import Signup
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
-    for experiment in (Fanout(), Capacity(), Signup(), Browse(), Activity(), Export())
+    for experiment in (
+        *(Fanout(), Capacity(), Signup(), Browse(), Activity(), Export()),
+        Published001(),
+    )
 }

@@ -89,6 +89,8 @@ class Experiment(ABC):
     """
 
     name: ClassVar[str]
+    document: ClassVar[str | None] = None
+    """Author and title of the published document whose steps and load it replays."""
     locustfile: ClassVar[str]
     variants: ClassVar[tuple[str, ...]]
     published: ClassVar[tuple[Published, ...]] = ()
@@ -106,6 +108,8 @@ class Experiment(ABC):
     limitations: ClassVar[tuple[str, ...]] = ()
     drain_within_s: ClassVar[int] = 480
     """Unless the command line says otherwise."""
+    around_s: ClassVar[int] = 15
+    """Estimated seconds that a run takes before its load and after it."""
     searches: ClassVar[bool] = False
     """Looks for the highest load that holds: which loads it runs depends on what came out, and the
     generator is part of what it measures."""

@@ -1,0 +1,71 @@
+"""The replays of published documents: their loads as published, and a tiny run of each."""
+
+import json
+
+import pytest
+
+from lab.__main__ import main
+from lab.experiments import EXPERIMENTS
+from lab.experiments.base import Asked
+from lab.experiments.published_001 import Published001
+
+REPLAYS = {name: it for name, it in EXPERIMENTS.items() if it.document}
+
+
+def loads_of(name):
+    return {load.name: load for load in EXPERIMENTS[name].loads(Asked())}
+
+
+def replay(out, name, *options):
+    """Run a replay; return its exit status and its results by variant."""
+    status = main(["run", name, *options, f"--out={out}"])
+    assert (out / "report.html").exists()
+    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
+    return status, {result["variant"]: result for result in found}
+
+
+def test_every_replay_names_its_document(capsys):
+    main(["list"])
+
+    listed = capsys.readouterr().out
+    for name, experiment in REPLAYS.items():
+        assert f"{name}: {experiment.document}" in listed
+
+
+def test_replays_have_no_variants_in_common(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "published", "--variants=balancer"])
+
+    assert "published-001" in capsys.readouterr().err
+
+
+def test_published_figures_are_shown_in_columns_that_the_table_has():
+    for experiment in EXPERIMENTS.values():
+        known = {column.label for column in experiment.columns}
+        assert {label for one in experiment.published for label in one.figures} <= known
+
+
+def test_browse_pauses_and_ramps_as_published():
+    loads = loads_of("published-001")
+
+    assert {name: load.users for name, load in loads.items()} == {
+        "smoke": 1,
+        "load": 100,
+        "stress": 500,
+    }
+    for load in loads.values():
+        assert (load.arrivals, load.pace_s, load.run_time_s) == ("paused", 4, 60)
+        assert (load.options["ramp-s"], load.options["hold-s"]) == (30, 60)
+    assert loads["stress"].offered_rps == 125
+
+
+@pytest.mark.parametrize(("threshold_ms", "status"), [(0.001, 1), (1e9, 0)])
+def test_a_run_fails_that_breaks_the_threshold(threshold_ms, status, tmp_path, monkeypatch):
+    monkeypatch.setattr(Published001, "threshold_p99_ms", threshold_ms)
+    small = ("--loads=smoke", "--users=2", "--run-time=1s", "--people=20")
+
+    found = replay(tmp_path, "published-001", "--variants=sqlite-counter", *small)
+
+    assert found[0] == status
+    errors = found[1]["sqlite-counter"]["errors"]
+    assert any(error.startswith("threshold: p99 ") for error in errors) == bool(status)
