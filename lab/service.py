@@ -122,6 +122,7 @@ class Service:
         if self.variant.database.balanced:
             self._proxy(ports).start()
         self._watch_lag()
+        self._collect_log()
 
     def start_workers(self) -> None:
         for env in self.environments:
@@ -220,6 +221,11 @@ class Service:
             ports = [self.replicas.primary.port, *(s.port for s in self.replicas.servers)]
             arguments = ("-m", "lab.replication", str(self.replica_lag), *map(str, ports))
             self.processes.start("replication", _python(*arguments), {})
+
+    def _collect_log(self) -> None:
+        if self.variant.log_is_collected:
+            log = str(self.processes.logs / "web.log")
+            self.processes.start("collector", _python("-m", "lab.collector", log), {})
 
     def manage(
         self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)

@@ -77,6 +77,8 @@ class Variant:
     """More of the service's environment variables."""
     workers: tuple[str, ...] = ()
     """Management commands that run beside the app servers."""
+    log_is_collected: bool = False
+    """A process follows the app servers' log and parses every line (``lab.collector``)."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Of the locustfile, where the variant is asked in another way."""
 

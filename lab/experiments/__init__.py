@@ -4,6 +4,7 @@ from lab.experiments.browse import Browse
 from lab.experiments.capacity import Capacity
 from lab.experiments.export import Export
 from lab.experiments.fanout import Fanout
+from lab.experiments.published_000 import Published000
 from lab.experiments.published_001 import Published001
 from lab.experiments.signup import Signup
 
@@ -11,6 +12,6 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         *(Fanout(), Capacity(), Signup(), Browse(), Activity(), Export()),
-        Published001(),
+        *(Published000(), Published001()),
     )
 }

@@ -59,6 +59,52 @@ def test_browse_pauses_and_ramps_as_published():
     assert loads["stress"].offered_rps == 125
 
 
+def test_everybody_signs_up_pauses_and_tries_again():
+    loads = loads_of("published-000")
+
+    assert list(loads)[-4:] == [
+        f"signup-{it}" for it in ("10x10s", "100x10s", "100x60s", "100x300s")
+    ]
+    for name, load in loads.items():
+        assert name.endswith(f"-{load.users}x{load.run_time_s}s")
+        assert (load.arrivals, load.pace_s, load.counted_users) == ("paused", 1, load.users)
+        assert len(load.classes) == len(load.counted) == 1
+
+
+def test_hypotheses_differ_from_what_was_found_in_one_thing():
+    found = EXPERIMENTS["published-000"].variant("as_found")
+
+    assert different("no_log", found) == {"LOG_REQUESTS"}
+    assert different("pool30", found) == {"DB_POOL_SIZE"}
+    assert different("log_collector", found) == set()
+
+
+def different(name, other):
+    """The settings in which a variant of the sign-up is not like another."""
+    return {
+        k
+        for k, _ in set(EXPERIMENTS["published-000"].variant(name).settings.items())
+        ^ set(other.settings.items())
+    }
+
+
+def test_a_class_signs_up_while_its_log_is_collected(tmp_path):
+    small = ("--loads=signup-10x10s", "--users=3", "--run-time=2s", "--people=20")
+
+    status, found = replay(tmp_path, "published-000", "--variants=log_collector", *small)
+
+    (folder,) = tmp_path.glob("log_collector-*")
+    collected = [
+        json.loads(line) for line in (folder / "logs/collector.log").read_text().splitlines()
+    ]
+    created = [it for it in collected if it.get("path") == "/v1/signup/" and it["status"] == "201"]
+    result = found["log_collector"]
+    assert status == 0
+    assert list(result["routes"]) == ["POST /v1/signup/"]
+    assert 0 < result["requests"] <= len(created)
+    assert result["audit"]["ok"]
+
+
 @pytest.mark.parametrize(("threshold_ms", "status"), [(0.001, 1), (1e9, 0)])
 def test_a_run_fails_that_breaks_the_threshold(threshold_ms, status, tmp_path, monkeypatch):
     monkeypatch.setattr(Published001, "threshold_p99_ms", threshold_ms)
