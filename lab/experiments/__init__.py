@@ -6,12 +6,13 @@ from lab.experiments.export import Export
 from lab.experiments.fanout import Fanout
 from lab.experiments.published_000 import Published000
 from lab.experiments.published_001 import Published001
+from lab.experiments.published_004 import Published004
 from lab.experiments.signup import Signup
 
 EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         *(Fanout(), Capacity(), Signup(), Browse(), Activity(), Export()),
-        *(Published000(), Published001()),
+        *(Published000(), Published001(), Published004()),
     )
 }

@@ -105,6 +105,16 @@ def test_a_class_signs_up_while_its_log_is_collected(tmp_path):
     assert result["audit"]["ok"]
 
 
+def test_everybody_asks_for_one_thing_a_minute_and_gives_up_after_30_s():
+    replayed = EXPERIMENTS["published-004"]
+    (load,) = replayed.loads(Asked())
+    shared, split = map(replayed.variant, replayed.variants[:2])
+
+    assert (load.users, load.pace_s, load.run_time_s) == (50, 60, 600)
+    assert (shared.settings["DB_POOL_SIZE"], shared.settings["DB_POOL_TIMEOUT_S"]) == ("20", "30")
+    assert (split.settings["DB_POOL_SIZE"], split.settings["DB_LANES"]) == ("10", "expensive=10")
+
+
 @pytest.mark.parametrize(("threshold_ms", "status"), [(0.001, 1), (1e9, 0)])
 def test_a_run_fails_that_breaks_the_threshold(threshold_ms, status, tmp_path, monkeypatch):
     monkeypatch.setattr(Published001, "threshold_p99_ms", threshold_ms)
