@@ -181,6 +181,18 @@ ACTIVITY_IMPLEMENTATIONS = {
         "BACKEND": "activity.queries.fewer.FewerQueries",
         "OPTIONS": {"table": "IndexedLog"},
     },
+    "tags_as_found": {
+        "BACKEND": "activity.queries.tags.TagsAsFound",
+        "OPTIONS": {"table": "PlainTag"},
+    },
+    "tags_fewer_queries": {
+        "BACKEND": "activity.queries.tags.TagsFewerQueries",
+        "OPTIONS": {"table": "PlainTag"},
+    },
+    "tags_indexed": {
+        "BACKEND": "activity.queries.tags.TagsFewerQueries",
+        "OPTIONS": {"table": "IndexedTag"},
+    },
     "best": {
         "BACKEND": "activity.queries.best.Best",
         "OPTIONS": {"table": "IndexedLog"},

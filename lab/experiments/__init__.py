@@ -6,6 +6,7 @@ from lab.experiments.export import Export
 from lab.experiments.fanout import Fanout
 from lab.experiments.published_000 import Published000
 from lab.experiments.published_001 import Published001
+from lab.experiments.published_002 import Published002
 from lab.experiments.published_004 import Published004
 from lab.experiments.signup import Signup
 
@@ -13,6 +14,6 @@ EXPERIMENTS: dict[str, Experiment] = {
     experiment.name: experiment
     for experiment in (
         *(Fanout(), Capacity(), Signup(), Browse(), Activity(), Export()),
-        *(Published000(), Published001(), Published004()),
+        *(Published000(), Published001(), Published002(), Published004()),
     )
 }

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lab.__main__ import main
-from lab.experiments import EXPERIMENTS
+from lab.experiments import EXPERIMENTS, published_004
 from lab.experiments.base import Asked
 from lab.experiments.published_001 import Published001
 
@@ -113,6 +113,41 @@ def test_everybody_asks_for_one_thing_a_minute_and_gives_up_after_30_s():
     assert (load.users, load.pace_s, load.run_time_s) == (50, 60, 600)
     assert (shared.settings["DB_POOL_SIZE"], shared.settings["DB_POOL_TIMEOUT_S"]) == ("20", "30")
     assert (split.settings["DB_POOL_SIZE"], split.settings["DB_LANES"]) == ("10", "expensive=10")
+
+
+def test_exports_are_checked_in_a_small_replay(tmp_path, monkeypatch):
+    monkeypatch.setattr(published_004, "POSTS_EACH", 20)
+    small = ("--users=4", "--run-time=6s", "--people=6", "--friends=3")
+
+    status, found = replay(tmp_path, "published-004", "--variants=sqlite-direct", *small)
+
+    result = found["sqlite-direct"]
+    assert status == (0 if result["audit"]["exports"] else 1)
+    assert (result["failures"], result["audit"]["incomplete"]) == (0, 0)
+    assert result["balance"]["pace_s"] == 3
+
+
+def test_one_endpoint_at_a_time_is_asked_1_20_and_50_times_within_a_second():
+    loads = loads_of("published-002")
+
+    pages = ("times", "visits", "summary")
+    assert list(loads) == [f"{page}-{rate}" for page in pages for rate in (1, 20, 50)]
+    for load in loads.values():
+        assert (load.arrivals, load.offered_rps, load.run_time_s) == ("open", load.users, 1)
+
+
+def test_a_volley_on_the_published_tables_is_answered_and_audited(tmp_path):
+    small = ("--loads=visits-7", "--users=7", "--people=20")
+
+    status, found = replay(tmp_path, "published-002", "--variants=sqlite-tags_indexed", *small)
+
+    result = found["sqlite-tags_indexed"]
+    assert status == 0
+    assert list(result["routes"]) == ["GET /v1/activity/visits/"]
+    assert (result["requests"], result["failures"]) == (7, 0)  # each once, all within the second
+    assert result["balance"]["begun_rps"] == 7
+    assert result["extra"]["all_mean_ms"] > 0
+    assert result["audit"]["ok"]
 
 
 @pytest.mark.parametrize(("threshold_ms", "status"), [(0.001, 1), (1e9, 0)])
