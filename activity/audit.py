@@ -14,7 +14,6 @@ from activity.queries.base import Queries
 
 DAYS = 28
 """Before the last day of the log, of which one is asked about."""
-CHUNK = 20_000
 
 
 class Findings(NamedTuple):
@@ -40,8 +39,7 @@ def audit(*, people: int, until: date, seed: int) -> Iterator[Findings]:
 
 def _comparisons(queries: Queries, people: int, until: date, random: Random) -> Iterator[bool]:
     now = int(time.time())
-    logs = queries.table.objects.values_list("person_id", "at", "pk", "direction")
-    yield queries.inside_now() == reference.inside_now(logs.iterator(CHUNK))
+    yield queries.inside_now() == reference.inside_now(queries.rows())
     ids = list(Person.objects.order_by("id").values_list("id", flat=True))
     for person_id in random.sample(ids, min(people, len(ids))):
         day = until - timedelta(days=random.randrange(DAYS))
@@ -50,7 +48,7 @@ def _comparisons(queries: Queries, people: int, until: date, random: Random) -> 
 
 def _answers(queries: Queries, person_id: int, day: date, now: int) -> Iterator[bool]:
     """Yield whether each answer to a person is right."""
-    logs = list(queries.logs_of(person_id))
+    logs = queries.log_of(person_id)
     months = six_months_of(day)
     periods = [day_of(day), *months, Period(months[0].start, months[-1].end)]
     yield queries.seconds(person_id, periods, now) == reference.seconds(logs, periods, now)

@@ -40,3 +40,52 @@ class IndexedLog(Log):
         db_table = "activity_log_indexed"
         # In this order: the logs of one person between two times are then next to each other.
         indexes = [models.Index(fields=["person", "at"], name="activity_person_at")]
+
+
+class Card(models.Model):
+    """A card that was issued, and to whom."""
+
+    number = models.CharField(max_length=45, primary_key=True)
+    person = models.ForeignKey(Person, models.CASCADE, db_constraint=False, related_name="+")
+
+    objects: ClassVar[models.Manager["Card"]]
+
+    class Meta:
+        db_table = "activity_card"
+
+
+class Gate(models.Model):
+    """A pair of devices: one tells of entries, the other of exits."""
+
+    entry_device = models.IntegerField(unique=True)
+    exit_device = models.IntegerField(unique=True)
+
+    objects: ClassVar[models.Manager["Gate"]]
+
+    class Meta:
+        db_table = "activity_gate"
+
+
+class Tag(models.Model):
+    """A card was held to a device, as published. A card's tags are in the order of (at, id)."""
+
+    id = models.AutoField(primary_key=True)
+    card = models.CharField(max_length=45)
+    at = models.DateTimeField()
+    device = models.IntegerField()
+
+    objects: ClassVar[models.Manager["Tag"]]
+
+    class Meta:
+        abstract = True
+
+
+class PlainTag(Tag):
+    class Meta:
+        db_table = "activity_tag_plain"
+
+
+class IndexedTag(Tag):
+    class Meta:
+        db_table = "activity_tag_indexed"
+        indexes = [models.Index(fields=["card", "at"], name="activity_card_at")]

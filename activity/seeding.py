@@ -4,33 +4,33 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from numpy.typing import NDArray
 
 from accounts.models import Person
-from activity.models import Direction, Log
+from activity.models import Direction
+from activity.queries.base import CHUNK, Queries
 
 DAYS = 184
 LAST_SEEDED = date(2025, 12, 31)
 DEVICES = 8
 MISSED = 0.005
 """The share of logs whose device took an entry for an exit, or the other way round."""
-CHUNK = 20_000
 
 
-def seed_visits(*, table: type[Log], rows: int, until: date, seed: int) -> Iterator[float]:
+def seed_visits(*, queries: Queries, rows: int, until: date, seed: int) -> Iterator[float]:
     """Write ``rows`` logs of everybody, over the six months that end with the day ``until``.
 
     Yields the share done (0 … 1). Raises ValueError, having changed nothing, if there are logs
     already, or nobody whose logs they could be.
     """
-    if table.objects.exists():
+    if queries.table.objects.exists():
         raise ValueError("there are logs already; empty the database first (manage.py flush)")
     people = np.array(Person.objects.order_by("id").values_list("id", flat=True), np.int64)
     if not 0 < len(people) <= rows:
         raise ValueError(f"{len(people)} people can't have {rows} logs: at least one each")
     with transaction.atomic():
-        yield from _insert(table, _logs(people, rows, until, np.random.default_rng(seed)))
+        yield from _insert(queries, _logs(people, rows, until, np.random.default_rng(seed)))
 
 
 def _logs(
@@ -50,14 +50,11 @@ def _logs(
     return [c[order] for c in (person, at, random.integers(1, DEVICES + 1, at.size), exits)]
 
 
-def _insert(table: type[Log], columns: list[NDArray[np.int64]]) -> Iterator[float]:
-    name = connection.ops.quote_name(table._meta.db_table)
-    sql = f"INSERT INTO {name} (person_id, at, device, direction) VALUES (%s, %s, %s, %s)"  # noqa: S608
+def _insert(queries: Queries, columns: list[NDArray[np.int64]]) -> Iterator[float]:
     person, at, device, exits = columns
     directions = np.array([Direction.IN.value, Direction.OUT.value])[exits]
-    with connection.cursor() as cursor:
-        for start in range(0, len(at), CHUNK):
-            chunk = slice(start, start + CHUNK)
-            values = (c[chunk].tolist() for c in (person, at, device, directions))
-            cursor.executemany(sql, list(zip(*values, strict=True)))
-            yield min(start + CHUNK, len(at)) / len(at)
+    for start in range(0, len(at), CHUNK):
+        chunk = slice(start, start + CHUNK)
+        values = (c[chunk].tolist() for c in (person, at, device, directions))
+        queries.write(list(zip(*values, strict=True)))
+        yield min(start + CHUNK, len(at)) / len(at)

@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.db import connections
 
 from config import settings
+from config.logs import write_in_background
 from metrics.files import start_afresh
 
 bind = "127.0.0.1:8000"
@@ -39,5 +40,7 @@ def on_starting(server: Any) -> None:
 
 def post_worker_init(worker: Any) -> None:
     """Leave what lives as long as the process out of garbage collections."""
+    if settings.LOG_IN_BACKGROUND:  # here, since a thread doesn't survive a fork
+        write_in_background(worker.log.access_log)
     gc.collect()
     gc.freeze()

@@ -8,7 +8,11 @@ HASHERS = {
     "pbkdf2_fast": "accounts.hashers.FastPBKDF2",
     "scrypt": "django.contrib.auth.hashers.ScryptPasswordHasher",
     "bcrypt": "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+    "argon2_costly": "accounts.hashers.CostlyArgon2",
+    "argon2_cheap": "accounts.hashers.CheapArgon2",
 }
+MEASURED = ("pbkdf2_fast", "argon2_costly", "argon2_cheap")
+"""For measurements; what they have hashed is verified by the hasher of the same algorithm."""
 
 
 def hashers(chosen: str) -> list[str]:
@@ -19,6 +23,5 @@ def hashers(chosen: str) -> list[str]:
     if chosen not in HASHERS:
         known = ", ".join(sorted(HASHERS))
         raise ImproperlyConfigured(f"PASSWORD_HASHER is {chosen!r}; it must be one of: {known}")
-    # What pbkdf2_fast has hashed is verified by pbkdf2, which goes by the same name in the hash.
-    others = [name for name in HASHERS if name not in (chosen, "pbkdf2_fast")]
+    others = [name for name in HASHERS if name not in (chosen, *MEASURED)]
     return [HASHERS[name] for name in (chosen, *others)]

@@ -55,6 +55,8 @@ WEB_THREADS = env.int("WEB_THREADS", default=0)
 """Of each worker; 0 answers in the worker's event loop. Each keeps a database connection."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Whether the web server writes a line for each request."""
+LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
+"""Whether a thread of each worker writes those lines; else each request writes its own."""
 WEB_SWITCH_MS = env.float("WEB_SWITCH_MS", default=5.0)
 """For how long a thread may keep the interpreter from others; Python's own default."""
 STATIC_URL = "static/"
@@ -178,6 +180,18 @@ ACTIVITY_IMPLEMENTATIONS = {
     "indexed": {
         "BACKEND": "activity.queries.fewer.FewerQueries",
         "OPTIONS": {"table": "IndexedLog"},
+    },
+    "tags_as_found": {
+        "BACKEND": "activity.queries.tags.TagsAsFound",
+        "OPTIONS": {"table": "PlainTag"},
+    },
+    "tags_fewer_queries": {
+        "BACKEND": "activity.queries.tags.TagsFewerQueries",
+        "OPTIONS": {"table": "PlainTag"},
+    },
+    "tags_indexed": {
+        "BACKEND": "activity.queries.tags.TagsFewerQueries",
+        "OPTIONS": {"table": "IndexedTag"},
     },
     "best": {
         "BACKEND": "activity.queries.best.Best",

@@ -33,6 +33,8 @@ from lab.service import Seed
 from lab.variants import UnknownVariant, Variant
 
 INTERRUPTED = 130
+PUBLISHED = "published"
+"""What runs all experiments that replay a published document."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,15 +52,35 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def list_variants(options: argparse.Namespace) -> int:
     for experiment in EXPERIMENTS.values():
-        print(experiment.name)
+        print(experiment.name + (f": {experiment.document}" if experiment.document else ""))
         for name in experiment.variants:
             clean = experiment.variant(name).should_be_clean
             print(f"  {name}" + ("" if clean else "  (not clean)"))
     return 0
 
 
-def run_experiment(options: argparse.Namespace) -> int:
-    experiment = EXPERIMENTS[options.experiment]
+def run_experiments(options: argparse.Namespace) -> int:
+    """Run one experiment, or every replay in turn, each below --out; return the worst status."""
+    if options.experiment != PUBLISHED:
+        return run_experiment(EXPERIMENTS[options.experiment], options, _out(options))
+    replays = [experiment for experiment in EXPERIMENTS.values() if experiment.document]
+    if options.variants or options.loads:
+        names = ", ".join(replay.name for replay in replays)
+        raise ValueError(f"--variants and --loads belong to one experiment: {names}")
+    worst, out = 0, _out(options)
+    for replay in replays:
+        worst = max(worst, run_experiment(replay, options, out / replay.name))
+        if worst == INTERRUPTED:
+            break
+    return worst
+
+
+def _out(options: argparse.Namespace) -> Path:
+    out: Path | None = options.out
+    return out or Path("results") / f"{options.experiment}-{datetime.now():%Y%m%d-%H%M%S}"
+
+
+def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Path) -> int:
     names = options.variants.split(",") if options.variants else experiment.variants
     variants = [experiment.variant(name.strip()) for name in names]
     asked = Asked(
@@ -70,11 +92,14 @@ def run_experiment(options: argparse.Namespace) -> int:
         options.loads,
         _limits(experiment, options),
     )
-    out: Path = options.out or Path("results") / f"{experiment.name}-{datetime.now():%Y%m%d-%H%M%S}"
     drain_within_s = options.drain_within or experiment.drain_within_s
     seed = _seed(experiment, options)
     plan = Plan(experiment, seed, options.servers, drain_within_s, options.shared)
-    cut_short = _run_all(plan, asked, variants, Repeats(options.repeat, options.precision), out)
+    repeats = Repeats(options.repeat, options.precision)
+    if not experiment.searches:
+        loads = [load for it in variants for load in experiment.loads_of(it, asked)]
+        console.print(plan.estimate(loads, repeats.first))
+    cut_short = _run_all(plan, asked, variants, repeats, out)
     as_expected = report(out)
     console.print(f"results: {out}; the page: {out / 'report.html'}")
     return cut_short or (0 if as_expected else 1)
@@ -194,7 +219,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_run(command: argparse.ArgumentParser) -> None:
-    command.add_argument("experiment", choices=EXPERIMENTS)
+    command.add_argument(
+        "experiment", choices=[*EXPERIMENTS, PUBLISHED], help=f"{PUBLISHED}: all replays"
+    )
     command.add_argument("--variants", metavar="A,B", help="some, or any by spelling its name")
     command.add_argument("--loads", metavar="A,B", help="some, where the experiment has several")
     users = "500 for fanout; for capacity the rate to begin with"
@@ -221,7 +248,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR")
     _add_service(command)
     _add_limits(command.add_argument_group("capacity", "what a rate keeps that holds"))
-    command.set_defaults(command=run_experiment)
+    command.set_defaults(command=run_experiments)
 
 
 def _add_limits(group: Any) -> None:

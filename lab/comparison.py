@@ -58,7 +58,8 @@ def answer(compared: Sequence[Line]) -> str:
             "fewer users."
         )
     if not best:
-        within = ", within the limits" if experiment.searches else ""
+        has_limits = experiment.searches or any(not line.held for line in compared)
+        within = ", within the limits" if has_limits else ""
         return f"No variant that delivers finished with a clean audit{within}. See what failed."
     said = (
         experiment.praise(best[0]),

@@ -36,6 +36,8 @@ class Load:
     """From one action of a user to the next, or the pause after an answer."""
     share: float = 1.0
     """Of the users, those whose requests are counted."""
+    classes: tuple[str, ...] = ()
+    """Of the locustfile's users, by name; empty: all."""
     counted: tuple[str, ...] = ()
     """The requests that the figures are of, like "POST /v1/posts/"; empty: all. Each is an action
     of its own, so that users, rate and latency fit together (``lab.laws``)."""
@@ -88,6 +90,7 @@ class Load:
                 f"--{name}={value}" if value != "" else f"--{name}"
                 for name, value in options.items()
             ),
+            *self.classes,
         ]
 
 

@@ -1,5 +1,6 @@
 """What all runs of an invocation share, and how they are repeated."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.experiments.base import Experiment
@@ -17,6 +18,13 @@ class Plan:
     """A backlog that takes longer is left, and its deliveries are missing from the audit."""
     shared: bool = False
     """Other programs are known to use the machine, so that utilisation is not judged."""
+
+    def estimate(self, loads: Sequence[Load], repeats: int) -> str:
+        """Say how long a run under each of these loads takes, if no answer is late."""
+        repeat_s = sum(load.seconds + self.experiment.around_s for load in loads)
+        times = f", {repeats} times" if repeats > 1 else ""
+        minutes = max(1, round(repeats * repeat_s / 60))
+        return f"{self.experiment.name}: {len(loads)} runs{times}, about {minutes} min"
 
     def command(self, variant: Variant, load: Load) -> str:
         """Return what repeats the run of a variant under a load."""

@@ -18,12 +18,16 @@ class Repeats(NamedTuple):
     precision: float | None = None
     """Percent of the median that the interval of all runs may be wide."""
 
+    @property
+    def first(self) -> int:
+        """How many there are in any case."""
+        return max(self.least, LEAST) if self.precision else self.least
+
     def numbers(self, out: Path) -> Iterator[int]:
         """Yield the number of each repeat, until the results in ``out`` are precise enough."""
-        least = max(self.least, LEAST) if self.precision else self.least
         for number in count(1):
             yield number
-            if number >= least and (number >= MOST or self._is_reached(out)):
+            if number >= self.first and (number >= MOST or self._is_reached(out)):
                 return
 
     def _is_reached(self, out: Path) -> bool:

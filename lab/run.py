@@ -24,7 +24,7 @@ from lab.service import Service
 from lab.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
-ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "locust", "lab")
+ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "collector", "locust", "lab")
 SHARED = "Other programs used the machine too (--shared), so utilisation was not judged."
 SATURATED = 0.9
 """Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the

@@ -120,8 +120,9 @@ class Service:
         for port in set(ports):
             self.processes.wait_until("web", partial(is_ready, port))
         if self.variant.database.balanced:
-            Nginx(self.processes, self.folder / "nginx", port=self.port, app_ports=ports).start()
+            self._proxy(ports).start()
         self._watch_lag()
+        self._collect_log()
 
     def start_workers(self) -> None:
         for env in self.environments:
@@ -201,6 +202,15 @@ class Service:
         """Return the environment and the port of each app server."""
         return zip(cycle(self.environments), ports, strict=False)
 
+    def _proxy(self, app_ports: Sequence[int]) -> Nginx:
+        return Nginx(
+            self.processes,
+            self.folder / "nginx",
+            port=self.port,
+            app_ports=app_ports,
+            keeps=self.variant.database.proxy_keeps,
+        )
+
     def _limit(self, pid: int) -> None:
         cpus = self.variant.database.app_cpus
         if cpus and not quota.limit(self.processes, pid, cpus) and not self.limitations:
@@ -211,6 +221,11 @@ class Service:
             ports = [self.replicas.primary.port, *(s.port for s in self.replicas.servers)]
             arguments = ("-m", "lab.replication", str(self.replica_lag), *map(str, ports))
             self.processes.start("replication", _python(*arguments), {})
+
+    def _collect_log(self) -> None:
+        if self.variant.log_is_collected:
+            log = str(self.processes.logs / "web.log")
+            self.processes.start("collector", _python("-m", "lab.collector", log), {})
 
     def manage(
         self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)

@@ -30,6 +30,8 @@ class Database:
     """What its settings give away."""
     balanced: bool = False
     """The app servers are behind nginx, each with a port of its own; else they share one."""
+    proxy_keeps: bool = True
+    """nginx keeps its connections to the app servers; by its own defaults it doesn't."""
     app_cpus: float | None = None
     """Cores that each app server may use; None: all."""
     replicas: int = 0
@@ -82,6 +84,8 @@ class Variant:
     """More of the service's environment variables."""
     workers: tuple[str, ...] = ()
     """Management commands that run beside the app servers."""
+    log_is_collected: bool = False
+    """A process follows the app servers' log and parses every line (``lab.collector``)."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Of the locustfile, where the variant is asked in another way."""
 

@@ -3,16 +3,27 @@
     locust -f locustfiles/activity.py --users 20 --arrivals open --headless --run-time 10s
 
 With open arrivals as many requests a second as there are users, answered or not; with
---stop-timeout 30 Locust waits for the last answers.
+--stop-timeout 30 Locust waits for the last answers. As published, each page for itself, a number of
+times within one second, always for the same person:
+
+    locust -f locustfiles/activity.py --users 20 --once times --headless --run-time 5s
 """
 
 import random
+import time
+from collections.abc import Iterator
 from datetime import date, timedelta
-from itertools import cycle, islice
+from itertools import count, cycle, islice
+from typing import Any
 
+import gevent
+from gevent.pool import Group
 from locust import events, task
 from locust.argument_parser import LocustArgumentParser
+from locust.env import Environment
+from locust.exception import StopUser
 
+from locustfiles.arrivals import Open
 from locustfiles.visitor import Visitor
 
 DAYS = 28
@@ -21,12 +32,36 @@ TIMES = "/v1/activity/times/"
 VISITS = "/v1/activity/visits/"
 SUMMARY = "/v1/activity/summary/"
 PAGES = (TIMES, VISITS, SUMMARY)
+SINGLE = {"times": TIMES, "visits": VISITS, "summary": SUMMARY}
+VOLLEY_AFTER_S = 2
+"""When all users are there."""
 
 
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
     last_day = "the last day of the log, as manage.py seed_visits --until had it"
+    once = "everyone asks for this page once, spread evenly over one second, as the first person"
     parser.add_argument("--last-day", default="2025-12-31", help=last_day)
+    parser.add_argument("--once", choices=list(SINGLE), help=once)
+
+
+@events.test_start.add_listener
+def begin(environment: Environment, **kwargs: Any) -> None:
+    Volley.at = time.time() + VOLLEY_AFTER_S
+    Volley.turns = count()
+
+
+class Volley(Open):
+    """One action of each user, evenly within one second."""
+
+    at: float
+    turns: Iterator[int]
+
+    def begin(self) -> None:
+        options: Any = self.user.environment.parsed_options
+        self._under_way = Group()
+        self._due = self.at + next(self.turns) / options.num_users
+        gevent.sleep(max(0.0, self._due - time.time()))
 
 
 class Member(Visitor):
@@ -38,12 +73,19 @@ class Member(Visitor):
     def on_start(self) -> None:
         self.last_day = date.fromisoformat(self.environment.parsed_options.last_day)
         self.pages = islice(cycle(PAGES), random.randrange(len(PAGES)), None)  # noqa: S311
-        super().on_start()
+        if self.environment.parsed_options.once:
+            self.person, self.arrivals = self.people.first(), Volley(self, pace_s=1.0)
+            self.arrivals.begin()
+        else:
+            super().on_start()
 
     @task
     def look(self) -> None:
-        page = next(self.pages)
+        once = self.environment.parsed_options.once
+        page = SINGLE[once] if once else next(self.pages)
         self.arrive("GET", page, lambda due: self.open_page(page, due))
+        if once:
+            raise StopUser
 
     def open_page(self, page: str, due: float) -> None:
         day = self.last_day - timedelta(days=random.randrange(DAYS))  # noqa: S311

@@ -73,6 +73,7 @@ class Asker(Visitor):
 
     exports: ExportLog
     pace_s = 6.0
+    network_timeout = 300.0  # an export is waited for, so that it is the service that gives up
 
     @tag("expensive")
     @task

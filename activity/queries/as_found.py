@@ -1,7 +1,6 @@
 from activity.models import Direction
 from activity.periods import Period
 from activity.queries.base import Queries
-from activity.queries.everyone import last_of_everyone
 from activity.visits import Passage
 
 
@@ -15,7 +14,7 @@ class AsFound(Queries):
         return before + logs + after
 
     def inside_now(self) -> int:
-        entries = last_of_everyone(self.table, Direction.IN)
-        exits = last_of_everyone(self.table, Direction.OUT)
+        entries = self.last_of_everyone(Direction.IN)
+        exits = self.last_of_everyone(Direction.OUT)
         never = (0, 0)
         return sum(entry > exits.get(person_id, never) for person_id, entry in entries.items())

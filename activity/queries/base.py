@@ -1,12 +1,17 @@
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from django.apps import apps
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from activity.models import Direction, Log
 from activity.periods import Period
+from activity.queries.everyone import Last, last_of_everyone
 from activity.visits import Passage, Visit, seconds_within, visits_within
+
+CHUNK = 20_000
 
 
 class Queries(ABC):
@@ -17,7 +22,7 @@ class Queries(ABC):
 
     def __init__(self, alias: str, *, table: str) -> None:
         self.alias = alias
-        self.table: type[Log] = apps.get_model("activity", table)
+        self.table: type[Any] = apps.get_model("activity", table)
 
     @abstractmethod
     def passages(self, person_id: int, period: Period) -> list[Passage]:
@@ -34,6 +39,26 @@ class Queries(ABC):
     def visits(self, person_id: int, period: Period, now: int) -> list[Visit]:
         return visits_within(period, self.passages(person_id, period), now)
 
+    def write(self, logs: Sequence[tuple[int, int, int, str]]) -> None:
+        """Add logs: person, at, device and direction of each."""
+        name = connection.ops.quote_name(self.table._meta.db_table)
+        sql = f"INSERT INTO {name} (person_id, at, device, direction) VALUES (%s, %s, %s, %s)"  # noqa: S608
+        with connection.cursor() as cursor:
+            cursor.executemany(sql, logs)
+
+    def rows(self) -> Iterator[tuple[int, int, int, str]]:
+        """Yield person, at, id and direction of every log."""
+        columns = ("person_id", "at", "pk", "direction")
+        yield from self.table.objects.values_list(*columns).iterator(CHUNK)
+
+    def last_of_everyone(self, direction: Direction | None = None) -> dict[int, Last]:
+        """Return the last log of each person who has any, or the last in one direction."""
+        return last_of_everyone(self.table, direction)
+
+    def log_of(self, person_id: int) -> list[Log]:
+        """Return all logs of a person, in any order."""
+        return list(self.logs_of(person_id))
+
     def last_visit(self, person_id: int) -> Visit | None:
         """Return the latest visit, which may go on; None for somebody who never came in."""
         logs = self.logs_of(person_id)
@@ -44,25 +69,28 @@ class Queries(ABC):
         left_at = later.order_by("at", "pk").values_list("at", flat=True).first()
         return Visit(entry.at, left_at, entry.device)
 
-    def logs_of(self, person_id: int) -> QuerySet[Log]:
-        return self.table.objects.filter(person_id=person_id)
+    def logs_of(self, person_id: int) -> QuerySet[Any]:
+        logs: QuerySet[Any] = self.table.objects.filter(person_id=person_id)
+        return logs
+
+    def stored(self, at: int) -> Any:
+        """Return a Unix time as the table has it."""
+        return at
+
+    def read(self, logs: QuerySet[Any]) -> list[Passage]:
+        return list(map(Passage._make, logs.values_list("at", "direction", "device")))
 
     def before(self, person_id: int, period: Period) -> list[Passage]:
         """Return the last log before a period, in a list that is empty if there is none."""
-        return as_passages(
-            self.logs_of(person_id).filter(at__lt=period.start).order_by("-at", "-pk")[:1]
-        )
+        earlier = self.logs_of(person_id).filter(at__lt=self.stored(period.start))
+        return self.read(earlier.order_by("-at", "-pk")[:1])
 
     def within(self, person_id: int, period: Period) -> list[Passage]:
-        logs = self.logs_of(person_id).filter(at__gte=period.start, at__lt=period.end)
-        return as_passages(logs.order_by("at", "pk"))
+        start, end = map(self.stored, period)
+        logs = self.logs_of(person_id).filter(at__gte=start, at__lt=end)
+        return self.read(logs.order_by("at", "pk"))
 
     def after(self, person_id: int, period: Period) -> list[Passage]:
         """Return the first log after a period, in a list that is empty if there is none."""
-        return as_passages(
-            self.logs_of(person_id).filter(at__gte=period.end).order_by("at", "pk")[:1]
-        )
-
-
-def as_passages(logs: QuerySet[Log]) -> list[Passage]:
-    return list(map(Passage._make, logs.values_list("at", "direction", "device")))
+        later = self.logs_of(person_id).filter(at__gte=self.stored(period.end))
+        return self.read(later.order_by("at", "pk")[:1])

@@ -27,9 +27,9 @@ def last_of_everyone(table: type[Log], direction: Direction | None = None) -> di
     """  # noqa: S608
     with connection.cursor() as cursor:
         cursor.execute(sql, {"direction": direction and direction.value})
-        return _latest(cursor.fetchall())
+        return latest(cursor.fetchall())
 
 
-def _latest(rows: list[tuple[int, int, int, str]]) -> dict[int, Last]:
+def latest(rows: list[tuple[int, int, int, str]]) -> dict[int, Last]:
     """Keep one log a person, of several at the same second the one with the highest id."""
     return {row[0]: Last._make(row[1:]) for row in sorted(rows)}

@@ -1,7 +1,6 @@
 from activity.models import Direction
 from activity.periods import Period
 from activity.queries.base import Queries
-from activity.queries.everyone import last_of_everyone
 from activity.visits import Passage
 
 
@@ -17,5 +16,5 @@ class FewerQueries(Queries):
         return logs
 
     def inside_now(self) -> int:
-        last = last_of_everyone(self.table)
+        last = self.last_of_everyone()
         return sum(log.direction == Direction.IN for log in last.values())

@@ -92,6 +92,8 @@ class Experiment(ABC):
     """
 
     name: ClassVar[str]
+    document: ClassVar[str | None] = None
+    """Author and title of the published document whose steps and load it replays."""
     locustfile: ClassVar[str]
     variants: ClassVar[tuple[str, ...]]
     published: ClassVar[tuple[Published, ...]] = ()
@@ -112,6 +114,8 @@ class Experiment(ABC):
     limitations: ClassVar[tuple[str, ...]] = ()
     drain_within_s: ClassVar[int] = 480
     """Unless the command line says otherwise."""
+    around_s: ClassVar[int] = 15
+    """Estimated seconds that a run takes before its load and after it."""
     searches: ClassVar[bool] = False
     """Looks for the highest load that holds: which loads it runs depends on what came out, and the
     generator is part of what it measures."""
@@ -128,11 +132,13 @@ class Experiment(ABC):
         """Tell whether a variant is put under a load."""
         return True
 
+    def loads_of(self, variant: Variant, asked: Asked) -> list[Load]:
+        """Return the loads that the command line chooses and that suit the variant."""
+        return [it for it in chosen(self.loads(asked), asked.loads) if self.suits(variant, it)]
+
     def search(self, variant: Variant, asked: Asked) -> Search:
         """Yield the loads that a variant is put under, in turn."""
-        for load in chosen(self.loads(asked), asked.loads):
-            if self.suits(variant, load):
-                yield load
+        yield from self.loads_of(variant, asked)
 
     def seeding(self) -> Sequence[Sequence[str]]:
         """Return the management commands that follow ``seed_people``, with their arguments."""

@@ -11,6 +11,13 @@ SETTINGS = Path("compose/nginx.conf")
 SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 """What nginx would keep in folders that only root may write."""
 
+FORGETTING = (
+    ("keepalive 256;", ""),
+    ("proxy_http_version 1.1;", "proxy_http_version 1.0;"),
+    ('proxy_set_header Connection "";', "proxy_set_header Connection close;"),
+)
+"""nginx's own defaults, where compose sets others."""
+
 
 class Nginx(Server):
     """nginx with the settings of compose, before app servers on this machine."""
@@ -22,11 +29,19 @@ class Nginx(Server):
     image_port = 8000
 
     def __init__(
-        self, processes: Processes, folder: Path, *, port: int, app_ports: Sequence[int]
+        self,
+        processes: Processes,
+        folder: Path,
+        *,
+        port: int,
+        app_ports: Sequence[int],
+        keeps: bool = True,
     ) -> None:
+        """``keeps``: with the connections to app servers kept open from request to request."""
         super().__init__(processes, folder, LAUNCHERS["local"])
         self.port = port
         self.app_ports = app_ports
+        self.keeps = keeps
 
     @property
     def environment(self) -> dict[str, str]:
@@ -59,6 +74,7 @@ class Nginx(Server):
             ("server app:8000;", servers),
             ("listen 8000;", f"listen 127.0.0.1:{self.port};"),
             ("http {", f"http {{ {scratch}"),
+            *(() if self.keeps else FORGETTING),
         ):
             text = text.replace(ours, here)
         return text

@@ -178,5 +178,5 @@ def test_a_hash_of_the_fast_kind_is_replaced_by_the_slow_kind(db, settings):
 
 
 def test_a_hasher_that_is_not_known_is_refused_with_those_that_are():
-    with pytest.raises(ImproperlyConfigured, match=r"md5.*argon2, bcrypt, pbkdf2, "):
+    with pytest.raises(ImproperlyConfigured, match=r"md5.*argon2, .*bcrypt, pbkdf2, "):
         hashers("md5")

@@ -7,8 +7,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db.models import Max, Min
 
-from activity.models import IndexedLog, PlainLog
+from activity.models import Card, IndexedLog, PlainLog
 from activity.periods import day_of
+from activity.queries import queries
 from tests.conftest import make_people
 
 
@@ -27,6 +28,18 @@ def test_both_tables_get_the_same_log(people, settings):
 
     assert len(logs(PlainLog)) == 1234
     assert logs(PlainLog) == logs(IndexedLog)
+
+
+def test_the_published_tables_get_the_same_log_in_their_own_shape(people, settings):
+    for settings.ACTIVITY_QUERIES in ("best", "tags_indexed"):
+        call_command("seed_visits", rows=1234)
+
+    ours, theirs = (
+        sorted((person, at, way) for person, at, _, way in queries[alias].rows())
+        for alias in ("best", "tags_indexed")
+    )
+    assert ours == theirs
+    assert Card.objects.count() == 10
 
 
 def test_logs_are_in_the_order_of_time_within_six_months(people):

@@ -30,7 +30,15 @@ def test_a_server_with_bad_settings_does_not_start(wrong, complaint, tmp_path):
 
 
 @pytest.mark.parametrize("threads", ["0", "2"], ids=["in the loop", "in threads"])
-@pytest.mark.parametrize(("asked", "lines"), [("1", 1), ("0", 0)], ids=["asked for", "by default"])
+@pytest.mark.parametrize(
+    ("asked", "lines"),
+    [
+        ({"LOG_REQUESTS": "1"}, 1),
+        ({"LOG_REQUESTS": "1", "LOG_IN_BACKGROUND": "1"}, 1),
+        ({}, 0),
+    ],
+    ids=["asked for", "in the background", "by default"],
+)
 def test_a_line_is_written_for_each_request_where_that_is_asked_for(
     threads, asked, lines, tmp_path
 ):
@@ -40,7 +48,7 @@ def test_a_line_is_written_for_each_request_where_that_is_asked_for(
         "DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3",
         "WEB_WORKERS": "1",
         "WEB_THREADS": threads,
-        "LOG_REQUESTS": asked,
+        **asked,
     }
     with Processes(tmp_path) as processes:
         processes.start("web", [*server, f"--bind=127.0.0.1:{port}"], env)

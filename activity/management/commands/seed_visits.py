@@ -23,6 +23,6 @@ class Command(SeedCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         rows = options["rows"] or EACH * Person.objects.count()
         logs = seed_visits(
-            table=get_queries().table, rows=rows, until=options["until"], seed=options["seed"]
+            queries=get_queries(), rows=rows, until=options["until"], seed=options["seed"]
         )
         self.write("logs", logs)
