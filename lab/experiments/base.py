@@ -138,7 +138,8 @@ class Experiment(ABC):
 
     def search(self, variant: Variant, asked: Asked) -> Search:
         """Yield the loads that a variant is put under, in turn."""
-        yield from self.loads_of(variant, asked)
+        for load in self.loads_of(variant, asked):  # noqa: UP028  a list takes no answer
+            yield load
 
     def seeding(self) -> Sequence[Sequence[str]]:
         """Return the management commands that follow ``seed_people``, with their arguments."""

@@ -18,7 +18,7 @@ def loads_of(name):
 
 def replay(out, name, *options):
     """Run a replay; return its exit status and its results by variant."""
-    status = main(["run", name, *options, f"--out={out}"])
+    status = main(["run", name, "--shared", *options, f"--out={out}"])
     assert (out / "report.html").exists()
     found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
     return status, {result["variant"]: result for result in found}
@@ -43,6 +43,21 @@ def test_published_figures_are_shown_in_columns_that_the_table_has():
     for experiment in EXPERIMENTS.values():
         known = {column.label for column in experiment.columns}
         assert {label for one in experiment.published for label in one.figures} <= known
+
+
+def test_each_step_of_the_fan_out_has_the_load_of_its_day():
+    """Ten users by the script of that day and by Little's law; no pause in the last script."""
+    replayed = EXPERIMENTS["published-003"]
+    under = {
+        name: (load.users, load.pace_s, load.run_time_s, load.arrivals)
+        for name in replayed.variants
+        for load in replayed.loads_of(replayed.variant(name), Asked())
+    }
+
+    assert under["author_sqlite"] == (10, 1, 180, "checked")
+    assert under["author_default"] == under["mysql_tuned-outbox-ring"] == (500, 1, 180, "checked")
+    assert under["author_celery"] == (500, 0, 60, "checked")
+    assert replayed.seed.graph == "star"
 
 
 def test_browse_pauses_and_ramps_as_published():
