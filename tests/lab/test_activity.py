@@ -32,7 +32,10 @@ def test_a_run_measures_each_endpoint_and_audits_the_answers(tmp_path):
     assert (result["requests"], result["failures"]) == (30, 0)  # all that were due
     assert result["audit"]["ok"]
     assert result["audit"]["compared"] > 20
-    assert "| published: fix 1, 20rps |" in (tmp_path / "report.md").read_text()
+    assert (
+        "| published: fix 1, 20 within 1 s, each page alone |"
+        in (tmp_path / "report.md").read_text()
+    )
 
 
 def test_a_variant_that_answers_wrongly_fails(tmp_path):
