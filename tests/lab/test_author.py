@@ -19,6 +19,7 @@ from lab.author.effects import effects
 from lab.author.service import AuthorService, service_for
 from lab.author.variants import CROSSED, STEPS, Crossing, named
 from lab.experiments.factors import Factors, FactorsOfOurs
+from lab.experiments.fanout import Fanout
 from lab.laws import balance_of
 from lab.load import Load
 from lab.processes import Processes, RunFailed
@@ -128,6 +129,11 @@ def test_factors_reach_the_server_and_the_code():
 def test_a_bad_name_is_refused(name):
     with pytest.raises(UnknownVariant, match="none of author_sqlite"):
         named(name)
+
+
+def test_the_published_steps_stand_beside_ours():
+    for name in STEPS:
+        assert Fanout().variant(name) is STEPS[name]
 
 
 def test_what_the_author_ran_need_not_be_clean_but_has_to_finish():
@@ -240,7 +246,7 @@ def test_the_largest_effect_comes_first():
     """Success depends on the connections, and a little on DEBUG with few of them."""
     runs = [(1, it, 0.9 if it.max_connections == 1000 else 0.3 - 0.1 * it.debug) for it in CROSSED]
 
-    first, second, *others = effects(runs)
+    first, second, *others = effects(runs, "success")
 
     assert (first.factor, second.factor) == ("max_connections", "debug")
     assert str(first) == (
@@ -255,7 +261,7 @@ def test_repeats_are_compared_within_themselves():
     few, many = Crossing(150, 128, 1, True), Crossing(1000, 128, 1, True)
     runs = [(1, few, 0.2), (1, many, 0.9), (2, few, 0.1), (2, many, 0.9)]
 
-    (effect,) = effects(runs)
+    (effect,) = effects(runs, "success")
 
     assert str(effect).endswith("by repeat +70.0 … +80.0 (2 repeats).")
 
@@ -300,7 +306,7 @@ def test_after_a_failure_there_is_no_pause(refusing, tmp_path):
 
     rows = done.rows("requests.csv")
     begun = [float(row["timestamp"]) for row in rows]
-    assert [row["status_code"] for row in rows[:6]] == ["0"] * 5 + ["201"]
+    assert [row["status_code"] for row in rows[:6]] == ["500"] * 5 + ["201"]
     assert begun[5] - begun[0] < 0.8
     assert all(after - before > 0.9 for before, after in pairwise(begun[5:]))
     assert len(done.rows("accepted.csv")) == len(rows) - 5 >= 2
