@@ -19,7 +19,7 @@ import redis
 from lab.author import source
 from lab.author.audit import accepted_tags, audit
 from lab.author.variants import AuthorVariant
-from lab.service import COUNTS, Receipt, Seed, Service
+from lab.service import Receipt, Seed, Service, as_audit
 from lab.variants import Variant
 
 INSIDE = Path(__file__).with_name("inside")
@@ -94,9 +94,7 @@ class AuthorService(Service):
         for connection in self._connections():
             with closing(connection):
                 total += audit(connection, tags, feeds)
-        counts = {name: total[name] for name in COUNTS}
-        ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
-        return counts | {"ok": ok}
+        return as_audit(total)
 
     @property
     def environments(self) -> list[dict[str, str]]:

@@ -1,6 +1,6 @@
 """Factors: which of what was changed together made most of the published requests fail."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from statistics import fmean
 from typing import ClassVar
@@ -108,14 +108,24 @@ class FactorsOfOurs(Factors):
 
 
 def effects_on(column: Column, compared: Sequence[Line]) -> list[Effect]:
-    runs = [
-        (result.repeat, factors, share)
-        for line in compared
-        if (factors := Crossing.parse(line.variant.name.partition("_")[2]))
-        for result in line.results
-        if result.audit is not None and (share := column.figure(result)) is not None
+    return [
+        effect
+        for whose in (AUTHOR, OURS)
+        for effect in effects(list(_runs(whose, column, compared)), f"{column.label} ({whose})")
     ]
-    return effects(runs, column.label)
+
+
+def _runs(
+    whose: str, column: Column, compared: Sequence[Line]
+) -> Iterator[tuple[int, Crossing, float]]:
+    """Yield the finished runs of somebody's code whose variants say their factors."""
+    for line in compared:
+        name, _, rest = line.variant.name.partition("_")
+        factors = Crossing.parse(rest) if name == whose else None
+        for result in line.results if factors else ():
+            share = column.figure(result)
+            if factors and share is not None and result.audit is not None:
+                yield result.repeat, factors, share
 
 
 def _figures(requests: Requests) -> dict[str, float | None]:

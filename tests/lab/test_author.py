@@ -24,6 +24,7 @@ from lab.laws import balance_of
 from lab.load import Load
 from lab.processes import Processes, RunFailed
 from lab.requests import read_requests
+from lab.result import Result
 from lab.servers import LAUNCHERS, MySQLTold, servers_for
 from lab.service import Service
 from lab.variants import UnknownVariant
@@ -264,6 +265,25 @@ def test_repeats_are_compared_within_themselves():
     (effect,) = effects(runs, "success")
 
     assert str(effect).endswith("by repeat +70.0 … +80.0 (2 repeats).")
+
+
+def ran(variant, failures):
+    return Result(
+        *("factors", variant, 1, "2026-01-01T00:00:00+00:00", {}, 200.0),
+        requests=100,
+        failures=failures,
+        audit={"ok": False},
+    )
+
+
+def test_the_authors_code_is_not_compared_with_ours():
+    one, other = ran(f"author_{CROSSED[0]}", 80), ran("rowwise_c1000_b128_f1_debug", 0)
+    same = ran("author_c1000_b128_f1_debug", 20)
+    told = Factors().verdict(Factors().lines([one, other, same]))
+
+    assert Factors().verdict(Factors().lines([one, other])).startswith("No two runs")
+    assert "max_connections 150 → 1000: +60.0 points of success (author)" in told
+    assert "rowwise" not in told
 
 
 class Refusing(BaseHTTPRequestHandler):
