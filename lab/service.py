@@ -163,9 +163,7 @@ class Service:
                 self.manage("audit", env, "--json", f"--accepted={accepted}", ok=(0, 1))
             )
             total += Counter({name: found[name] for name in COUNTS})
-        counts = {name: total[name] for name in COUNTS}
-        ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
-        return counts | {"ok": ok}
+        return as_audit(total)
 
     @property
     def environments(self) -> list[dict[str, str]]:
@@ -233,6 +231,12 @@ class Service:
         """Run a management command of the service and return its output. Raises RunFailed."""
         argv = _python("manage.py", command, *arguments)
         return self.processes.call(command, argv, env, ok=ok)
+
+
+def as_audit(total: Counter[str]) -> dict[str, Any]:
+    counts = {name: total[name] for name in COUNTS}
+    ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
+    return counts | {"ok": ok}
 
 
 def is_ready(port: int) -> bool:

@@ -1,4 +1,4 @@
-"""What each factor does to a figure: pairs of runs that differ in nothing else."""
+"""What each factor does to a share: pairs of runs that differ in nothing else."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -19,6 +19,8 @@ LABELS = {
 class Effect(NamedTuple):
     """The differences that one step of a factor makes, in the order of the pairs."""
 
+    what: str
+    """The share that differs."""
     factor: str
     before: float
     after: float
@@ -36,7 +38,7 @@ class Effect(NamedTuple):
         low, high = min(self.differences), max(self.differences)
         step = f"{LABELS[self.factor]} {_level(self.before)} → {_level(self.after)}"
         said = (
-            f"{step}: {100 * self.mean:+.1f} points of success on average of "
+            f"{step}: {100 * self.mean:+.1f} points of {self.what} on average of "
             f"{len(self.differences)} pairs that differ in nothing else "
             f"({100 * low:+.1f} … {100 * high:+.1f})"
         )
@@ -49,25 +51,25 @@ class Effect(NamedTuple):
         return f"{said}."
 
 
-def effects(runs: Sequence[tuple[int, Crossing, float]]) -> list[Effect]:
-    """Return the effects of the factors on a figure, the largest first.
+def effects(runs: Sequence[tuple[int, Crossing, float]], what: str) -> list[Effect]:
+    """Return the effects of the factors on a share, the largest first.
 
-    ``runs``: (repeat, factors, figure). With all levels crossed an effect is the difference between
+    ``runs``: (repeat, factors, share). With all levels crossed an effect is the difference between
     the means over the other factors' levels.
     """
     steps: defaultdict[tuple[str, float, float], defaultdict[int, list[float]]] = defaultdict(
         lambda: defaultdict(list)
     )
-    for (repeat, one, figure), (other_repeat, other, other_figure) in combinations(runs, 2):
+    for (repeat, one, share), (other_repeat, other, other_share) in combinations(runs, 2):
         changed = [name for name in Crossing._fields if getattr(one, name) != getattr(other, name)]
         if repeat != other_repeat or len(changed) != 1:
             continue
         before, after = getattr(one, changed[0]), getattr(other, changed[0])
-        difference = other_figure - figure
+        difference = other_share - share
         if _turned(changed[0], before, after):
             before, after, difference = after, before, -difference
         steps[changed[0], before, after][repeat].append(difference)
-    found = [Effect(*step, by_repeat) for step, by_repeat in steps.items()]
+    found = [Effect(what, *step, by_repeat) for step, by_repeat in steps.items()]
     return sorted(found, key=lambda effect: -abs(effect.mean))
 
 

@@ -19,11 +19,12 @@ import redis
 from lab.author import source
 from lab.author.audit import accepted_tags, audit
 from lab.author.variants import AuthorVariant
-from lab.service import COUNTS, Receipt, Seed, Service
+from lab.service import Receipt, Seed, Service, as_audit
 from lab.variants import Variant
 
 INSIDE = Path(__file__).with_name("inside")
 LOOK_EVERY_S = 0.5
+WORKER = ("-A", "feed", "worker", "--loglevel=info")
 TOKENS = "person_id,token\n1,none\n"
 """Everybody posts as person 1, whom nobody asks for a token."""
 PACKAGES = ("Django", "gunicorn", "gevent", "djangorestframework", "PyMySQL", "celery")
@@ -68,12 +69,17 @@ class AuthorService(Service):
 
     def start_workers(self) -> None:
         if self.variant.uses_celery:
-            worker = (self.python, "-m", "celery", "-A", "feed", "worker", "--loglevel=info")
+            where = f"--workdir={self.code}/sample_feed"
+            worker = (self.python, "-m", "celery", where, *WORKER)
             self.processes.start("workers", worker, self.environments[0])
 
     def drain(self) -> Generator[int]:
-        """Wait until Celery's queue is empty; without Celery nothing is left to do."""
+        """Wait until Celery's queue is empty; without Celery nothing is left to do.
+
+        Raises RunFailed if the worker has ended.
+        """
         while self.variant.uses_celery and (left := self._queued()):
+            self.processes.check("workers")
             yield left
             time.sleep(LOOK_EVERY_S)
 
@@ -88,9 +94,7 @@ class AuthorService(Service):
         for connection in self._connections():
             with closing(connection):
                 total += audit(connection, tags, feeds)
-        counts = {name: total[name] for name in COUNTS}
-        ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
-        return counts | {"ok": ok}
+        return as_audit(total)
 
     @property
     def environments(self) -> list[dict[str, str]]:
@@ -99,6 +103,7 @@ class AuthorService(Service):
         shared = {
             "DJANGO_SETTINGS_MODULE": "lab_settings",
             "PYTHONPATH": f"{INSIDE}:{code}:{self.code}",
+            "PYTHONSAFEPATH": "1",  # the folder that we are in has a feed too
             "PYTHONDONTWRITEBYTECODE": "1",
             "AUTHOR_API_HOST": f"127.0.0.1:{self.port}",
             "AUTHOR_REDIS_PORT": str(urlsplit(self._told.get("REDIS_URL", "")).port or 0),
@@ -137,7 +142,8 @@ class AuthorService(Service):
         """Return the author's command, but for the port, the logs and the wait when it ends."""
         code = self.code / "sample_feed"
         return [
-            *("-m", "gunicorn", f"--config={code}/gunicorn_config.py", f"--bind=127.0.0.1:{port}"),
+            *("-m", "gunicorn", f"--chdir={code}", f"--config={code}/gunicorn_config.py"),
+            f"--bind=127.0.0.1:{port}",
             *(f"--access-logfile={self.folder}/access.log", "--error-logfile=-"),
             *("--reuse-port", "--graceful-timeout=2", "wsgi:application"),
         ]

@@ -19,7 +19,7 @@ GIT_WITHIN_S = 120
 PIP_WITHIN_S = 600
 
 
-def fetched(commit: str, cache: Path = CACHE) -> Path:
+def fetched(commit: str) -> Path:
     """Return a folder with the author's code at a commit. Raises RunFailed if it can't be had."""
     address = os.environ.get(ADDRESS) or REPOSITORY
     what = f"the published code ({address}, commit {commit[:7]}; {ADDRESS} names another copy)"
@@ -32,10 +32,10 @@ def fetched(commit: str, cache: Path = CACHE) -> Path:
         ):
             _call(what, ("git", "-C", str(folder), *arguments), GIT_WITHIN_S)
 
-    return _made_once(cache / commit, fetch)
+    return _made_once(CACHE / commit, fetch)
 
 
-def python(cache: Path = CACHE, requirements: Path = REQUIREMENTS) -> Path:
+def python(requirements: Path = REQUIREMENTS) -> Path:
     """Return a Python with the author's packages. Raises RunFailed if they can't be had."""
     version = sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()[:8]
     what = f"the published code's packages ({requirements.name})"
@@ -46,7 +46,7 @@ def python(cache: Path = CACHE, requirements: Path = REQUIREMENTS) -> Path:
         options = ("--quiet", "--retries=1", f"--requirement={requirements}")
         _call(what, (*pip, "install", *options), PIP_WITHIN_S)
 
-    return _made_once(cache / f"venv-{version}", install) / "bin/python"
+    return _made_once(CACHE / f"venv-{version}", install) / "bin/python"
 
 
 def _made_once(folder: Path, make: Callable[[Path], None]) -> Path:

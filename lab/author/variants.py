@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from lab.variants import (
     DATABASES,
-    SQLITE_DURABILITY,
     TUNED_DURABILITY,
     Database,
     UnknownVariant,
@@ -95,7 +94,7 @@ class AuthorVariant(Variant):
         return audit is not None
 
 
-SQLITE = Database(app_servers=2, files=2, durability=SQLITE_DURABILITY)
+SQLITE = Database(app_servers=2, files=2)
 STEPS = {
     "author_sqlite": AuthorVariant("author_sqlite", SQLITE, "inline", "rowwise", None),
     "author_default": AuthorVariant(

@@ -6,6 +6,7 @@ from math import inf, log
 from typing import ClassVar
 
 from lab import measure, plots
+from lab.author.variants import STEPS
 from lab.experiments.base import (
     CORES_BUSY,
     CPU,
@@ -128,7 +129,7 @@ class Fanout(Experiment):
     )
 
     def variant(self, name: str) -> Variant:
-        return Variant.named(name)
+        return STEPS.get(name) or Variant.named(name)
 
     def loads(self, asked: Asked) -> list[Load]:
         run_time_s = asked.run_time_s or 30
