@@ -40,7 +40,7 @@ def _settings(port, app_servers):
     scratch = "".join(f" {name}_temp_path {name};" for name in SCRATCH)
     text = (FOLDER / "nginx.conf").read_text()
     for ours, here in (
-        ("server app:8000;", names),
+        ("server app:8000 resolve;", names),
         ("listen 8000;", f"listen 127.0.0.1:{port};"),
         ("http {", "http {" + scratch),
     ):
