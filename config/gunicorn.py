@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import django
-from django.core.management import call_command
 from django.db import connections
 
 from config import settings
 from config.logs import write_in_background
+from config.starting import run_checks
 from metrics.files import start_afresh
 
 bind = "127.0.0.1:8000"
@@ -30,11 +30,11 @@ control_socket_disable = True  # its default path is shared, so two instances wo
 def on_starting(server: Any) -> None:
     """Refuse to start what the system checks refuse."""
     sys.setswitchinterval(settings.WEB_SWITCH_MS / 1000)  # forked workers have it too
-    if settings.METRICS_DIR:
-        start_afresh(Path(settings.METRICS_DIR))
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
-    call_command("check", databases=["default"])
+    run_checks(databases=["default"])
+    if settings.METRICS_DIR:
+        start_afresh(Path(settings.METRICS_DIR))
     connections.close_all()  # none may be shared with the workers
 
 

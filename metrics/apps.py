@@ -1,3 +1,4 @@
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -14,7 +15,9 @@ class MetricsConfig(AppConfig):
     name = "metrics"
 
     def ready(self) -> None:
-        Path(settings.METRICS_DIR).mkdir(parents=True, exist_ok=True)
+        with suppress(OSError):  # the check tells
+            Path(settings.METRICS_DIR).mkdir(parents=True, exist_ok=True)
+        import_module("metrics.checks")  # registers it
         # Only now are there models to import.
         receipts_set.connect(import_module("metrics.deliveries").note_receipts)
         connection_created.connect(import_module("metrics.connections").remember)

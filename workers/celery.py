@@ -4,8 +4,9 @@ import os
 from typing import Any
 
 from celery import Celery
-from celery.signals import worker_ready
+from celery.signals import worker_init, worker_ready
 
+from config.starting import run_checks
 from metrics.scrape import serve_where_asked
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -13,6 +14,12 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("workers")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks(["workers"])
+
+
+@worker_init.connect
+def refuse_to_start(**kwargs: Any) -> None:
+    """Refuse what the system checks refuse: Celery runs them, and ignores what they find."""
+    run_checks()
 
 
 @worker_ready.connect

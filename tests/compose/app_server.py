@@ -6,10 +6,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class AppServer(ThreadingHTTPServer):
-    """Serves on a free port of 127.0.0.1 from the start of the block to its end, or ``die``."""
+    """Serves on a port of 127.0.0.1 (0: a free one) until the end of the block, or ``die``."""
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, port=0):
+        super().__init__(("127.0.0.1", port), Handler)
         self.requests = []
         self.connections = []
         self.hangs_up = False

@@ -12,7 +12,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from metrics import definitions
 from metrics.backlog import Backlog
 from metrics.scrape import Service
-from tests.compose.project import FOLDER, OURS, SERVICES
+from tests.compose.project import FOLDER, OURS, SERVICES, instructions
 from tests.metrics.prometheus import tool
 
 MONITORING = FOLDER / "monitoring"
@@ -71,8 +71,11 @@ def test_every_service_that_counts_is_scraped_where_it_answers():
 
 
 @pytest.mark.parametrize("name", ["app", "drainer", "worker"])
-def test_every_container_counts_in_a_folder_of_its_own(name):
-    assert OURS[name]["environment"]["PROMETHEUS_MULTIPROC_DIR"] == OURS[name]["tmpfs"]
+def test_every_container_counts_in_a_folder_of_its_own_that_its_user_may_write(name):
+    folder = OURS[name]["environment"]["PROMETHEUS_MULTIPROC_DIR"]
+    (user,) = instructions("USER")
+
+    assert OURS[name]["tmpfs"] == f"{folder}:uid={user},gid={user}"
 
 
 def test_the_dashboard_asks_what_prometheus_understands(tmp_path):

@@ -1,5 +1,6 @@
 import os
 import shutil
+import time
 from contextlib import closing
 from http.client import HTTPConnection
 from socket import create_connection
@@ -13,6 +14,7 @@ from tests.compose.project import FOLDER
 SBIN = "/usr/sbin:/usr/local/sbin:/sbin"
 SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 """What nginx would keep in folders that only root may write."""
+OPTIONS = " fail_timeout=2s"
 
 
 @pytest.fixture
@@ -36,11 +38,11 @@ def client(app_servers, tmp_path):
 
 
 def _settings(port, app_servers):
-    names = "".join(f"server 127.0.0.1:{it.server_port}; " for it in app_servers)
+    names = "".join(f"server 127.0.0.1:{it.server_port}{OPTIONS}; " for it in app_servers)
     scratch = "".join(f" {name}_temp_path {name};" for name in SCRATCH)
     text = (FOLDER / "nginx.conf").read_text()
     for ours, here in (
-        ("server app:8000;", names),
+        (f"server app:8000 resolve{OPTIONS};", names),
         ("listen 8000;", f"listen 127.0.0.1:{port};"),
         ("http {", "http {" + scratch),
     ):
@@ -112,6 +114,18 @@ def test_an_app_server_that_dies_is_left_out(method, client, app_servers):
     # Only what nginx sent to it in the moment of its death may fail, and a GET is asked again.
     assert statuses.count(200) >= (40 if method == "GET" else 39)
     assert set(statuses) <= {200, 502}
+
+
+@pytest.mark.alone
+def test_app_servers_that_were_all_gone_are_soon_asked_again(client, app_servers):
+    for server in app_servers:
+        server.die()
+    assert ask(client, times=4) == [502] * 4
+
+    with AppServer(app_servers[0].server_port):
+        back = time.monotonic()
+        while ask(client) != [200]:
+            assert time.monotonic() < back + 5
 
 
 def test_a_get_that_was_not_answered_is_asked_of_another(client, app_servers):

@@ -15,6 +15,7 @@ from tests.compose.project import (
     OURS,
     PROJECT,
     SERVICES,
+    VARIABLE,
     dependencies,
     instructions,
     profiles,
@@ -122,6 +123,12 @@ def test_volumes_are_mounted_on_folders_that_the_image_gives_to_its_user():
     assert {inside for source, inside, *_ in mounts if source in PROJECT["volumes"]} == folders
 
 
+@each_service
+def test_health_checks_are_patient(name):
+    if _has_health_check(name):
+        assert PROJECT["x-patience"].items() <= SERVICES[name]["healthcheck"].items()
+
+
 @each_of_ours
 def test_only_web_servers_have_the_health_check_of_the_image(name):
     assert _has_health_check(name) == (name == "app")
@@ -131,6 +138,15 @@ def test_only_web_servers_have_the_health_check_of_the_image(name):
 def test_images_are_pinned_and_ports_stay_on_this_machine(name):
     assert name in OURS or ":" in SERVICES[name]["image"]
     assert all(port.startswith("127.0.0.1:") for port in SERVICES[name].get("ports", ()))
+
+
+def test_what_is_published_can_be_moved_to_other_ports():
+    published = [port for service in SERVICES.values() for port in service.get("ports", ())]
+    variables = [VARIABLE.search(port)[1] for port in published]
+
+    assert variables == ["HTTP_PORT", "LOCUST_PORT", "PROMETHEUS_PORT", "GRAFANA_PORT"]
+    for port, variable in zip(published, variables, strict=True):
+        assert port.endswith(f":-{EXAMPLE[variable]}}}:{EXAMPLE[variable]}")
 
 
 def test_one_service_builds_the_image_and_all_others_wait_for_it():
@@ -150,6 +166,12 @@ def test_nothing_starts_without_the_key_that_all_services_share():
     keys = {service["environment"].get("SECRET_KEY") for service in OURS.values()}
 
     assert all(key.startswith("${SECRET_KEY:?") for key in keys if key)
+
+
+def test_the_file_with_the_key_stays_out_of_git():
+    ignored = subprocess.run(["git", "check-ignore", "--no-index", FOLDER / ".env"])
+
+    assert ignored.returncode == 0
 
 
 def test_the_example_chooses_the_servers_that_it_names():

@@ -1,0 +1,34 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROCESSES = {
+    "app server": ["-m", "gunicorn", "--config=config/gunicorn.py", "--bind=127.0.0.1:0"],
+    "drainer": ["manage.py", "drain"],
+    "Celery worker": ["-m", "celery", "--app=workers", "worker", "--loglevel=WARNING"],
+}
+
+
+@pytest.mark.parametrize("argv", PROCESSES.values(), ids=PROCESSES.keys())
+def test_no_process_starts_that_could_not_count(argv, tmp_path):
+    folder = tmp_path / "metrics"
+    folder.touch()  # root may write into any folder, but not into a file
+
+    done = subprocess.run(
+        [sys.executable, *argv],
+        env={
+            **os.environ,
+            "DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3",
+            "PROMETHEUS_MULTIPROC_DIR": str(folder),
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode == 1
+    complaint = f"(metrics.E001) PROMETHEUS_MULTIPROC_DIR={folder} can't be written"
+    assert complaint in done.stderr
+    assert "Traceback" not in done.stderr
