@@ -101,7 +101,7 @@ class Fanout(Experiment):
         CORES_BUSY,
     )
     headline = POSTS
-    axis = "posts/s answered with 201 (success), lag p99 beyond a second"
+    axis = "posts/s (success), lag p99 above a second"
     more_is_better = True
     tie_break = "lag, then cores"
     contrast = "That is {ratio} times what {name} answered."
