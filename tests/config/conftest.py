@@ -1,5 +1,5 @@
-import socket
 from contextlib import contextmanager
+from urllib.request import urlopen
 
 import pytest
 from django.conf import settings
@@ -21,8 +21,11 @@ def web(folder, *options):
 
 
 def answers(port):
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
+    try:
+        urlopen(f"http://127.0.0.1:{port}/healthz", timeout=20).close()
+    except OSError:
+        return False
+    return True
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,6 @@ python -m tests.config.half_requests --port 8000 --tokens var/tokens.csv --kind 
 
 import argparse
 import csv
-import json
 import selectors
 import socket
 import threading
@@ -105,9 +104,7 @@ def _ask(port, token, times, errors, ends_at):
 def request(connection, token):
     if token:
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        connection.request(
-            "POST", "/v1/posts/", body=json.dumps({"body": "hello"}), headers=headers
-        )
+        connection.request("POST", "/v1/posts/", b'{"body": "hello"}', headers)
     else:
         connection.request("GET", "/healthz")
     answer = connection.getresponse()
@@ -143,7 +140,7 @@ def main():
 
     measure("no halves")
     with halves(options.port, options.kind, options.halves):
-        measure(f"{options.halves} × {options.kind}")
+        measure(f"{options.halves} of {options.kind}")
 
 
 if __name__ == "__main__":
