@@ -19,6 +19,7 @@ from lab.experiments.base import Asked, Experiment
 from lab.limits import Limits
 from lab.load import Load
 from lab.plan import Plan
+from lab.processes import RunFailed
 from lab.progress import console
 from lab.report import report
 from lab.resources import Shortage
@@ -41,6 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(options.command(options))
     except (UnknownVariant, ValueError, FileNotFoundError) as error:
         parser.error(str(error))
+    except RunFailed as error:
+        print(error, file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
 

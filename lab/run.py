@@ -11,6 +11,7 @@ from lab import environment, measure
 from lab.experiments.base import Measured
 from lab.load import Load, Requests, read_requests
 from lab.plan import Plan
+from lab.ports import claimed
 from lab.processes import Processes, RunFailed
 from lab.progress import console, stage
 from lab.resources import Shortage, check_resources
@@ -124,8 +125,12 @@ def _record_cpu(result: Result, sampler: Sampler, requests: Requests) -> None:
 
 
 def serve(plan: Plan, variant: Variant, *, port: int, tokens: Path) -> None:
-    """Serve a variant until interrupted, and leave its people's tokens in ``tokens``."""
+    """Serve a variant until interrupted, and leave its people's tokens in ``tokens``.
+
+    Raises PortTaken before anything is started.
+    """
     with (
+        claimed(port),
         TemporaryDirectory(prefix="lab-") as scratch,
         Processes(Path(scratch) / "logs") as processes,
     ):
