@@ -55,6 +55,7 @@ def _keep_open(port, kind, count, opened, stopped):
                 if _has_ended(key.fileobj):
                     selector.unregister(key.fileobj)
                     if kind not in ANSWERED:
+                        key.fileobj.close()
                         stack.enter_context(_open(selector, port, kind))
 
 
