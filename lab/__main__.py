@@ -21,6 +21,7 @@ from lab.experiments.base import Asked, Experiment
 from lab.limits import Limits
 from lab.load import Load
 from lab.plan import Plan
+from lab.processes import RunFailed
 from lab.progress import console
 from lab.repeats import Repeats
 from lab.report import report
@@ -46,6 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(options.command(options))
     except (UnknownVariant, ValueError, FileNotFoundError) as error:
         parser.error(str(error))
+    except RunFailed as error:
+        print(error, file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         return INTERRUPTED
 

@@ -14,6 +14,7 @@ from lab.author.service import service_for
 from lab.experiments.base import Measured
 from lab.load import Load
 from lab.plan import Plan
+from lab.ports import claimed
 from lab.processes import Processes, RunFailed
 from lab.progress import console, stage
 from lab.requests import Requests, read_requests
@@ -148,8 +149,12 @@ def _record_cpu(
 
 
 def serve(plan: Plan, variant: Variant, *, port: int, tokens: Path) -> None:
-    """Serve a variant until interrupted, and leave its people's tokens in ``tokens``."""
+    """Serve a variant until interrupted, and leave its people's tokens in ``tokens``.
+
+    Raises PortTaken before anything is started.
+    """
     with (
+        claimed(port),
         TemporaryDirectory(prefix="lab-") as scratch,
         Processes(Path(scratch) / "logs") as processes,
     ):

@@ -1,6 +1,9 @@
 import os
+import ssl
 import subprocess
 import sys
+from contextlib import closing
+from http.client import HTTPSConnection
 from urllib.request import urlopen
 
 import pytest
@@ -57,3 +60,21 @@ def test_a_line_is_written_for_each_request_where_that_is_asked_for(
 
     log = (tmp_path / "web.log").read_text()
     assert log.count('"GET /healthz HTTP/1.1" 200') == lines
+
+
+def test_encrypted_requests_are_answered_too(tmp_path):
+    key, certificate, port = tmp_path / "key", tmp_path / "certificate", free_port()
+    make = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 1"
+    files = ["-keyout", key, "-out", certificate]
+    subprocess.run([*make.split(), *files], check=True, capture_output=True)
+    server = [sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py"]
+    options = [f"--bind=127.0.0.1:{port}", f"--keyfile={key}", f"--certfile={certificate}"]
+    trusting = ssl.create_default_context(cafile=certificate)
+    with Processes(tmp_path) as processes:
+        env = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3", "WEB_WORKERS": "1"}
+        processes.start("web", [*server, *options], env)
+        processes.wait_until("web", lambda: "Booting worker" in processes.log_tail("web"))
+        with closing(HTTPSConnection("localhost", port, timeout=20, context=trusting)) as client:
+            for _ in range(2):
+                client.request("POST", "/healthz", b"x" * 1000)
+                assert client.getresponse().read()

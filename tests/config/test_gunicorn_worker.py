@@ -5,32 +5,7 @@ import time
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 
-import pytest
-
-from lab.processes import Processes
-from lab.service import Service, gunicorn
-from lab.variants import Variant
-
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
-
-
-@pytest.fixture(scope="module")
-def port(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("service")
-    with Processes(folder / "logs") as processes:
-        service = Service(Variant.named("sqlite-inline-setbased"), processes, folder)
-        service.processes.start("web", gunicorn(service.port), one_worker(service))
-        processes.wait_until("web", lambda: answers(service.port))
-        yield service.port
-
-
-def one_worker(service):
-    return service.environments[0] | {"WEB_WORKERS": "1"}
-
-
-def answers(port):
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
 
 
 def connect(port):
