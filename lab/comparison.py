@@ -31,7 +31,8 @@ def ranked(compared: Sequence[Line]) -> list[Line]:
     """
     experiment = experiment_of(compared)
     heaviest = [line for line in compared if line.load == compared[-1].load]
-    clean = [line for line in heaviest if line.is_clean and line.held and line.variant.is_ranked]
+    sound = [line for line in heaviest if line.is_clean and line.held and not line.broken_laws]
+    clean = [line for line in sound if line.variant.is_ranked]
     if not experiment.searches and any(line.generator_saturated for line in clean):
         return []
     return sorted(clean, key=experiment.rank)
@@ -60,7 +61,7 @@ def answer(compared: Sequence[Line]) -> str:
     if not best:
         has_limits = experiment.searches or any(not line.held for line in compared)
         within = ", within the limits" if has_limits else ""
-        return f"No variant that delivers finished with a clean audit{within}. See what failed."
+        return f"No variant that delivers finished with a clean audit{within}. See the errors."
     said = (
         experiment.praise(best[0]),
         _ties(best),
@@ -96,11 +97,9 @@ def _contrast(best: Sequence[Line]) -> str:
         return ""
     ratio = values[last.name] / best_value
     rates = " against ".join(number(it.median(lambda r: r.achieved_rps)) for it in (last, first))
-    return experiment.contrast.format(
-        name=last.name,
-        ratio=number(1 / ratio if experiment.more_is_better else ratio),
-        rates=rates,
-    )
+    bound = "at least " if experiment.headline.is_latency and last.is_cut_off else ""
+    times = number(1 / ratio if experiment.more_is_better else ratio)
+    return experiment.contrast.format(name=last.name, ratio=bound + times, rates=rates)
 
 
 def _failed(compared: Sequence[Line]) -> str:

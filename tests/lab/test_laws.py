@@ -23,6 +23,7 @@ def test_a_result_without_the_sides_of_the_laws_fails_the_report(tmp_path):
     assert status == 1
     assert "INCONSISTENT FIGURES" in markdown
     assert "its laws can't be checked" in markdown
+    assert "No variant that delivers finished with a clean audit" in markdown
 
 
 def test_users_who_are_missing_break_littles_law(tmp_path):

@@ -206,6 +206,23 @@ def test_of_variants_with_like_lags_the_one_with_fewer_busy_cores_is_first():
     assert ranked(lines([dear, cheap]))[0].name == "sqlite-outbox-bulk"
 
 
+def test_a_latency_is_not_ranked_without_the_rates_beside_it():
+    def at(variant, p95_ms, rate):
+        figures = {"latency_ms": {"p95": p95_ms, "p99": p95_ms}, "achieved_rps": rate}
+        one = result(variant, load="stress", failures=0, **figures)
+        one.experiment = "browse"
+        return one
+
+    said = answer(
+        lines([at("mysql_tuned-1server", 5_500.0, 115.0), at("sqlite-1server", 11_000.0, 7.0)])
+    )
+
+    assert (
+        "sqlite-1server, stress takes at least 2 times as long, at 7 against 115 requests/s."
+        in said
+    )
+
+
 def test_a_difference_within_the_drift_of_the_machine_is_a_tie():
     slowed = ENVIRONMENT | {"calibration_ms": 75.0}
     quick = result(achieved_rps=140.0)
