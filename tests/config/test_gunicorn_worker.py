@@ -5,6 +5,8 @@ import time
 from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 
+import pytest
+
 GET = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -41,12 +43,15 @@ def test_a_client_may_take_its_time_before_the_first_request(port):
         assert b"200 OK" in client.recv(1000)
 
 
-def test_requests_sent_together_are_all_answered(port):
+@pytest.mark.parametrize("count", [3, 1000])
+def test_requests_sent_together_are_all_answered(port, count):
     with connect(port) as client:
-        client.sendall(GET * 3)
+        client.sendall(GET * count)
         received = b""
-        while received.count(b"200 OK") < 3:
-            received += client.recv(1000)
+        while received.count(b"200 OK") < count:
+            data = client.recv(1000)
+            assert data
+            received += data
 
 
 def test_a_body_that_nobody_reads_does_not_spoil_the_next_request(port):
