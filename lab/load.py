@@ -11,8 +11,9 @@ RAMP_S = 2
 WARM_UP_S = 5
 """Ramp and warm-up together; requests that end before are not counted. What is measured for less
 than that, which makes no figure worth telling, is warmed up for as long as it is measured."""
-COOL_DOWN_S = 2
-"""The load goes on a little beyond the window, which begins with the first request."""
+COOL_DOWN_S = 4
+"""The load goes on beyond the window, which begins with the first request: Locust counts its run
+time from before its users have started, on a busy machine from seconds before."""
 
 
 def warm_up_s(run_time_s: int) -> int:

@@ -56,9 +56,9 @@ def audit(line: Line) -> str:
     worst = worst_audit(line)
     if worst is None:
         return "DID NOT FINISH"
-    if line.broken_laws:
-        return "INCONSISTENT FIGURES"
     verdict = "clean" if worst["ok"] else _findings(worst, experiment_of([line]).findings)
+    if line.broken_laws:
+        return f"INCONSISTENT FIGURES: {verdict}"
     if not line.held:
         return f"NOT HELD: {verdict}"
     if line.as_expected:

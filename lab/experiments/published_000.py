@@ -16,7 +16,7 @@ from lab.experiments.base import (
 )
 from lab.experiments.signup import CONTROL, NO_FANOUT, SIGNUP, SIGNUPS, TAKEN, Signup
 from lab.line import Line
-from lab.load import Load
+from lab.load import COOL_DOWN_S, Load
 from lab.numbers import number
 from lab.variants import DATABASES, Variant
 
@@ -25,8 +25,6 @@ PATIENCE_S = 30
 """k6's graceful stop, if a script doesn't say otherwise; their longest answers took 29.4 s."""
 RUSH_AFTER_S = 3
 """When all users are there; k6 has them all at once."""
-SPARE_S = 4
-"""Locust's timer ends a run too early by what loading took, on a busy machine seconds."""
 THREADS = 100
 """A request for each user, as in one process of Node."""
 WHO = {
@@ -144,7 +142,7 @@ class Published000(Signup):
             share=1.0,
             classes=(user_class,),
             counted=(counted,),
-            cool_down_s=RUSH_AFTER_S + SPARE_S,
+            cool_down_s=RUSH_AFTER_S + COOL_DOWN_S,
             patience_s=PATIENCE_S,
             options={"rush-after": RUSH_AFTER_S, "spawn-rate": users},
         )

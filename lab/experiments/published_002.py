@@ -5,9 +5,8 @@ from dataclasses import replace
 from lab import measure
 from lab.experiments.activity import LAST_DAY, TIMEOUT_S, Activity
 from lab.experiments.base import CORES_BUSY, OFFERED, SUCCESS, Asked, Column, Measured, Published
-from lab.experiments.published_000 import SPARE_S
 from lab.line import Line
-from lab.load import Load
+from lab.load import COOL_DOWN_S, Load
 from lab.numbers import number, percent
 from lab.variants import Variant
 
@@ -88,7 +87,7 @@ class Published002(Activity):
             arrivals="open",
             counted=(f"GET /v1/activity/{page}/",),
             warm_up_s=0,
-            cool_down_s=VOLLEY_AFTER_S + SPARE_S,
+            cool_down_s=VOLLEY_AFTER_S + COOL_DOWN_S,
             patience_s=TIMEOUT_S + 1,
             options={"last-day": LAST_DAY, "once": page, "spawn-rate": rate},
         )

@@ -21,7 +21,7 @@ from lab.experiments.base import (
     Published,
 )
 from lab.line import Line
-from lab.load import RAMP_S, Load
+from lab.load import COOL_DOWN_S, RAMP_S, Load
 from lab.numbers import number, percent
 from lab.progress import stage
 from lab.requests import Request
@@ -142,7 +142,7 @@ class Signup(Experiment):
             share=SIGNUP_SHARE,
             counted=(SIGNUP,),
             warm_up_s=0,  # the rush is what is measured
-            cool_down_s=IDLE_S + 1,
+            cool_down_s=IDLE_S + COOL_DOWN_S,
             patience_s=PATIENCE_S,
             options={"rush-after": IDLE_S},
             files=("accepted",),

@@ -1,26 +1,41 @@
-"""The report of the committed example, in a real browser."""
-
-import shutil
-from pathlib import Path
+"""The report of all fan-out variants, in a real browser."""
 
 import pytest
 from selenium.webdriver.common.by import By
 
+from lab.experiments import EXPERIMENTS
 from lab.report import report
+from lab.variants import Variant
 from tests.browser import NARROW, WIDE, browsing, overflows
+from tests.lab.test_report import CLEAN, HALF, result
 
-EXAMPLE = Path("docs/example/fanout")
 PICTURES = 5
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
-    """The address of a report that was made anew from the example's results."""
+    """The address of a report."""
     folder = tmp_path_factory.mktemp("report")
-    shutil.copytree(EXAMPLE, folder, dirs_exist_ok=True)
-    (folder / "report.html").unlink(missing_ok=True)
+    for number, name in enumerate(EXPERIMENTS["fanout"].variants, start=1):
+        result_of(name, float(20 * number)).write(folder / name)
     report(folder)
     return (folder / "report.html").as_uri()
+
+
+def result_of(name, rate):
+    return result(
+        name,
+        audit=CLEAN if Variant.named(name).should_be_clean else HALF,
+        achieved_rps=rate,
+        deliveries_per_s=501 * rate,
+        latency_ms={"mean": 500 / rate, "p95": 900 / rate, "p99": 1_000 / rate},
+        latency_quantiles_ms=[(n + 1) * 10 / rate for n in range(101)],
+        lag_ms={"p50": 40.0, "p99": 90_000 / rate},
+        backlog=[(float(second), int(rate)) for second in range(25)],
+        drain_s=0.1,
+        cpu_s={"web": 12.0, "database": rate / 40, "locust": 6.0},
+        cpu_s_per_million_deliveries=3_000 / rate,
+    )
 
 
 @pytest.fixture(scope="module")
