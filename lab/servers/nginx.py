@@ -8,6 +8,7 @@ from lab.servers.base import Server
 from lab.servers.launchers import LAUNCHERS
 
 SETTINGS = Path("compose/nginx.conf")
+OPTIONS = "fail_timeout=2s"
 SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 """What nginx would keep in folders that only root may write."""
 
@@ -68,13 +69,14 @@ class Nginx(Server):
 
     def _settings(self) -> str:
         text = SETTINGS.read_text()
-        servers = " ".join(f"server 127.0.0.1:{port};" for port in self.app_ports)
+        servers = " ".join(f"server 127.0.0.1:{port} {OPTIONS};" for port in self.app_ports)
         scratch = " ".join(f"{name}_temp_path {name};" for name in SCRATCH)
         for ours, here in (
-            ("server app:8000;", servers),
+            (f"server app:8000 resolve {OPTIONS};", servers),
             ("listen 8000;", f"listen 127.0.0.1:{self.port};"),
             ("http {", f"http {{ {scratch}"),
             *(() if self.keeps else FORGETTING),
         ):
+            assert ours in text, f"{SETTINGS} no longer has {ours!r}"
             text = text.replace(ours, here)
         return text

@@ -39,7 +39,7 @@ def test_exports_are_whole_whoever_makes_them(tmp_path):
         assert 0 < result["extra"]["expensive_mean_ms"]
     asked = results["mysql_tuned-background"]["routes"]
     assert asked["FEED export from order to file"]["requests"] > 0
-    assert asked["GET /v1/me/export/"]["requests"] == 0
+    assert "GET /v1/me/export/" not in asked
 
 
 def test_an_export_that_breaks_off_is_found(tmp_path):
