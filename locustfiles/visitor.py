@@ -74,7 +74,8 @@ class Visitor(FastHttpUser):
     def on_start(self) -> None:
         options: Any = self.environment.parsed_options
         self.person = self.choose_person()
-        pace_s = self.pace_s if options.pace_s is None else options.pace_s
+        told = options.pace_s  # the web UI gives a text, and an empty one for none
+        pace_s = self.pace_s if told in (None, "") else float(told)
         self.arrivals = ARRIVALS[options.arrivals](self, pace_s)
         self.arrivals.begin()
 
