@@ -1,10 +1,9 @@
 """gunicorn's gthread worker without its threads.
 
 It builds on parts of gunicorn that are not documented: how ThreadWorker hands connections on
-(set_accept_enabled, accept, enqueue_req, handle, finish_request, murder_pending, alive, nr_conns,
-max_keepalived, poller, method_queue), TConn's parser, the parser's unreader and its buf, and of a
-request body.reader and _expected_100_continue. tests/config/test_gunicorn_private.py fails when
-those change.
+(enqueue_req, handle, finish_request, murder_pending, nr_conns, max_keepalived, poller,
+method_queue), TConn's parser, the parser's unreader and its buf, and of a request body.reader and
+_expected_100_continue. tests/config/test_gunicorn_private.py fails when those change.
 """
 
 from functools import partial
@@ -60,28 +59,6 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             super().accept(listener)
             if self.nr_conns == before:
                 return
-
-    def set_accept_enabled(self, enabled: bool) -> None:
-        """Keep whoever has connected when it stops, and refuse whoever comes later.
-
-        gunicorn leaves them to the kernel, which resets all of them at the end. A proxy sends a
-        POST that was refused to another server, but not one that was reset.
-        """
-        super().set_accept_enabled(enabled)
-        if enabled or self.alive:
-            return
-        # Answered only when no more are taken: who has an answer connects again.
-        self.enqueue_req = partial(self.method_queue.defer, self.enqueue_req)  # type: ignore[method-assign]
-        for listener in self.sockets:
-            self._accept_all(listener)
-            listener.close()
-        del self.enqueue_req
-
-    def _accept_all(self, listener: socket) -> None:
-        before = -1
-        while before < self.nr_conns:
-            before = self.nr_conns
-            super().accept(listener)
 
     def enqueue_req(self, conn: TConn) -> None:
         """Answer a request that is whole; leave the rest of any other to the poller."""

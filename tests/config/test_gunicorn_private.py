@@ -8,11 +8,10 @@ from gunicorn.http.parser import Parser
 from gunicorn.http.unreader import Unreader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-READ = "8a433286b72b3fa7888a644070d209a3e807d947f019bb82ed09848f11f75988"
+READ = "ef07ff82c5ccee09c2533035105191741f82c6a26a9e9cef05997d4eb84afa50"
 PARTS = (
     TConn,
     ThreadWorker.__init__,
-    ThreadWorker.set_accept_enabled,
     ThreadWorker.accept,
     ThreadWorker.enqueue_req,
     ThreadWorker.murder_pending,
