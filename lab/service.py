@@ -239,9 +239,9 @@ def as_audit(total: Counter[str]) -> dict[str, Any]:
     return counts | {"ok": ok}
 
 
-def is_ready(port: int) -> bool:
+def is_ready(port: int, path: str = "/readyz") -> bool:
     try:
-        url = f"http://127.0.0.1:{port}/readyz"
+        url = f"http://127.0.0.1:{port}{path}"
         with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)
     except (URLError, OSError):

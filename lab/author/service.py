@@ -3,14 +3,12 @@
 import json
 import sqlite3
 import time
-import urllib.request
 from collections import Counter
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import urlsplit
 
 import MySQLdb
@@ -23,6 +21,7 @@ from lab.service import Receipt, Seed, Service, as_audit
 from lab.variants import Variant
 
 INSIDE = Path(__file__).with_name("inside")
+HEALTH = "/v1/health-check/"
 LOOK_EVERY_S = 0.5
 WORKER = ("-A", "feed", "worker", "--loglevel=info")
 TOKENS = "person_id,token\n1,none\n"
@@ -65,7 +64,7 @@ class AuthorService(Service):
         ports = self._app_ports()
         for env, port in self._apps(ports):
             self.processes.start("web", [self.python, *self._gunicorn(port)], env)
-        self.processes.wait_until("web", partial(_is_healthy, self.port))
+        self.processes.wait_until("web", partial(is_ready, self.port, HEALTH))
 
     def start_workers(self) -> None:
         if self.variant.uses_celery:
@@ -159,12 +158,3 @@ class AuthorService(Service):
 
     def _run(self, role: str, *arguments: str, env: dict[str, str]) -> str:
         return self.processes.call(role, [self.python, *arguments], env)
-
-
-def _is_healthy(port: int) -> bool:
-    try:
-        url = f"http://127.0.0.1:{port}/v1/health-check/"
-        with urllib.request.urlopen(url, timeout=2) as answer:
-            return bool(answer.status == 200)
-    except (URLError, OSError):
-        return False
