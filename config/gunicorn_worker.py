@@ -1,9 +1,9 @@
 """gunicorn's gthread worker without its threads.
 
 It builds on parts of gunicorn that are not documented: how ThreadWorker hands connections on
-(enqueue_req, handle, finish_request, murder_pending, nr_conns, max_keepalived, poller,
-method_queue), TConn's parser, the parser's unreader and its buf, and of a request body.reader and
-_expected_100_continue. tests/config/test_gunicorn_private.py fails when those change.
+(enqueue_req, handle, finish_request, wait_for_and_dispatch_events, murder_pending, nr_conns,
+max_keepalived, poller, method_queue), TConn's parser, the parser's unreader and its buf, and of a
+request body.reader and _expected_100_continue. tests/config/test_gunicorn_private.py fails when those change.
 """
 
 from functools import partial
@@ -42,6 +42,8 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Connections without a whole request, each with its deadline; the oldest first."""
         self.leaving: dict[TConn, float] = {}
         """Connections that have their last answer, in the same way."""
+        self.looked_at = 0.0
+        """When the loop last asked what has arrived."""
 
     def init_process(self) -> None:
         may_open, _ = getrlimit(RLIMIT_NOFILE)
@@ -90,12 +92,21 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.log.warning("%s doesn't read its answer", conn.client)
             raise StopIteration from None
 
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        self.looked_at = monotonic()
+        super().wait_for_and_dispatch_events(timeout)
+
     def murder_pending(self) -> None:
-        """Close whose time is up, and the oldest where places for new connections are needed."""
+        """Close whose time is up, and the oldest where places for new connections are needed.
+
+        What came while the loop answered somebody hasn't been looked at yet, so it is in time.
+        """
         super().murder_pending()
-        most, now = self.worker_connections - self.spare, monotonic()
+        most = self.worker_connections - self.spare
         for waiting in (self.leaving, self.halves):
-            while waiting and (self.nr_conns > most or next(iter(waiting.values())) < now):
+            while waiting and (
+                self.nr_conns > most or next(iter(waiting.values())) < self.looked_at
+            ):
                 self._close(next(iter(waiting)))
 
     def _answer(self, conn: TConn) -> None:

@@ -34,9 +34,9 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
 
     def receive(self, sock: socket) -> bool:
         """Read what is there; tell whether a request is whole. Raises OSError at the end."""
-        if not self._is_whole():
-            self._read(sock)
-        if self._is_whole():
+        while not (whole := self._is_whole()) and self._read(sock):
+            pass
+        if whole:
             return True
         if self._expects_continue:
             self._expects_continue = False
@@ -57,15 +57,16 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
             raise LimitRequestHeaders("the head is too long")
         raise NoMoreData
 
-    def _read(self, sock: socket) -> None:
+    def _read(self, sock: socket) -> bool:
         try:
             data = sock.recv(READ_SIZE)
         except BlockingIOError:
-            return
+            return False
         if not data:
             raise ConnectionAbortedError
         self.buf.seek(0, SEEK_END)
         self.buf.write(data)
+        return True
 
     def _is_whole(self) -> bool:
         return len(self) >= self._size if self._size is not None else self._has_head()

@@ -10,12 +10,12 @@ from lab.variants import Variant
 
 
 @contextmanager
-def web(folder, *options):
+def web(folder, *command, application=()):
     """A web server with one worker, no database and the tests' key; yields its port."""
     with Processes(folder / "logs") as processes:
         service = Service(Variant.named("sqlite-inline-setbased"), processes, folder)
         env = service.environments[0] | {"WEB_WORKERS": "1", "SECRET_KEY": settings.SECRET_KEY}
-        processes.start("web", [*options, *gunicorn(service.port)], env)
+        processes.start("web", [*command, *gunicorn(service.port), *application], env)
         processes.wait_until("web", lambda: answers(service.port))
         yield service.port
 

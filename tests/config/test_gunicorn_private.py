@@ -8,12 +8,13 @@ from gunicorn.http.parser import Parser
 from gunicorn.http.unreader import Unreader
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-READ = "ef07ff82c5ccee09c2533035105191741f82c6a26a9e9cef05997d4eb84afa50"
+READ = "e6233e929e3735d565cec8005b146fd4cc4b636f2c929ea2bd7e2b58eaadef77"
 PARTS = (
     TConn,
     ThreadWorker.__init__,
     ThreadWorker.accept,
     ThreadWorker.enqueue_req,
+    ThreadWorker.wait_for_and_dispatch_events,
     ThreadWorker.murder_pending,
     ThreadWorker.run,
     ThreadWorker.finish_request,
