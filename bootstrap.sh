@@ -60,7 +60,7 @@ install() {
     fi
 }
 
-[ "${1:-}" != mysql ] || exec sh lab/servers/unpack_mysql.sh
+[ "${1:-}" != mysql ] || exec sh launch/servers/unpack_mysql.sh
 
 if [ "${1:-}" = servers ]; then
     PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"

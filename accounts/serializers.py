@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from rest_framework import serializers
 
 from accounts.models import MAX_NAME_CHARACTERS, Person
-from config.serializers import StrictSerializer, TextField
+from web.serializers import StrictSerializer, TextField
 
 MAX_PASSWORD_CHARACTERS = 128
 

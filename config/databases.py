@@ -21,10 +21,10 @@ def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
     given = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        return database | {"ENGINE": "config.sqlite", "OPTIONS": _sqlite_options() | given}
+        return database | {"ENGINE": "db.sqlite", "OPTIONS": _sqlite_options() | given}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
     options = _mysql_options(read_timeout_s) | given
-    return database | {"ENGINE": "config.mysql", "OPTIONS": options, "TEST": test}
+    return database | {"ENGINE": "db.mysql", "OPTIONS": options, "TEST": test}
 
 
 def pooled(database: dict[str, Any], *, size: int, timeout_s: float) -> dict[str, Any]:
@@ -34,10 +34,10 @@ def pooled(database: dict[str, Any], *, size: int, timeout_s: float) -> dict[str
     """
     if not size:
         return database
-    if not database["ENGINE"].startswith("config.mysql"):
+    if not database["ENGINE"].startswith("db.mysql"):
         raise ImproperlyConfigured("DB_POOL_SIZE and the pools of DB_LANES need MySQL")
     return database | {
-        "ENGINE": "config.mysql_pooled",
+        "ENGINE": "db.mysql_pooled",
         "CONN_MAX_AGE": 0,
         "POOL_OPTIONS": {"POOL_SIZE": size, "MAX_OVERFLOW": 0, "TIMEOUT": timeout_s},
     }

@@ -10,13 +10,13 @@ import django
 from django.db import connections
 
 from config import settings
-from config.logs import write_in_background
-from config.starting import run_checks
+from runtime.logs import write_in_background
+from runtime.starting import run_checks
 from metrics.files import start_afresh
 
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"
-worker_class = "gthread" if settings.WEB_THREADS else "config.gunicorn_worker.LoopWorker"
+worker_class = "gthread" if settings.WEB_THREADS else "web.gunicorn_worker.LoopWorker"
 workers = settings.WEB_WORKERS
 threads = settings.WEB_THREADS or 1
 worker_connections = 2000

@@ -90,14 +90,14 @@ DATABASES |= {
     for alias, url in zip(REPLICAS, REPLICA_URLS, strict=True)
 }
 DB_LANES = lanes(env.dict("DB_LANES", default={}), DATABASES, timeout_s=DB_POOL_TIMEOUT_S)
-"""Where a lane's reads go (config/lanes.py): "expensive=10" gives it a pool of 10 connections,
+"""Where a lane's reads go (db/lanes.py): "expensive=10" gives it a pool of 10 connections,
 "expensive=replica1" a database of that name."""
 DATABASE_ROUTERS = [
-    *(["config.lanes.LaneRouter"] if DB_LANES else []),
-    *(["config.replicas.Router"] if REPLICAS else []),
+    *(["db.lanes.LaneRouter"] if DB_LANES else []),
+    *(["db.replicas.Router"] if REPLICAS else []),
 ]
 if DB_LANES:
-    MIDDLEWARE += ["config.lanes.LaneMiddleware"]
+    MIDDLEWARE += ["db.lanes.LaneMiddleware"]
 REDIS_URL = env.str("REDIS_URL", default="")
 """Of the Redis stores and of the cache; without it nothing but listings is cached."""
 CACHES = {
@@ -163,7 +163,7 @@ OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
 """For how long a person is shown what she wrote, whatever replicas and listings are behind; 0
 takes that away."""
 if REPLICAS or FEED_LISTING == "cached":
-    MIDDLEWARE += ["config.own_writes.seen"]
+    MIDDLEWARE += ["web.own_writes.seen"]
 
 ACTIVITY_TIME_ZONE = ZoneInfo(env.str("ACTIVITY_TIME_ZONE", default="UTC"))
 """Whose midnights cut the visits of the log into days and months."""
@@ -228,11 +228,11 @@ CELERY_BEAT_SCHEDULE = {
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.TokenAuthentication"],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": ["config.api.StrictJSONParser"],
+    "DEFAULT_PARSER_CLASSES": ["web.api.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "config.api.JSONOnly",
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "web.api.JSONOnly",
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "config.api.answer_exception",
+    "EXCEPTION_HANDLER": "web.api.answer_exception",
 }
 SIMPLE_JWT = {
     "ACCESS_TOKEN_LIFETIME": timedelta(hours=1),

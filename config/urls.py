@@ -20,6 +20,6 @@ urlpatterns = [
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("v1/docs/", DOCS, name="docs"),
 ]
-handler400 = "config.api.bad_request"
-handler404 = "config.api.not_found"
-handler500 = "config.api.server_error"
+handler400 = "web.api.bad_request"
+handler404 = "web.api.not_found"
+handler500 = "web.api.server_error"

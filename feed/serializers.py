@@ -5,7 +5,7 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.ids import MAX_ID
-from config.serializers import StrictSerializer, TextField
+from web.serializers import StrictSerializer, TextField
 from feed.models import MAX_BODY_CHARACTERS, Post
 
 MAX_PAGE = 1_000_000

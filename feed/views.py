@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from accounts.authentication import person_id
 from accounts.models import Person
-from config.own_writes import has_written
+from web.own_writes import has_written
 from feed import selectors, services
 from feed.listings import get_listing
 from feed.listings.base import Position

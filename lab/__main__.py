@@ -21,7 +21,7 @@ from lab.experiments.base import Asked, Experiment
 from lab.limits import Limits
 from lab.load import Load
 from lab.plan import Plan
-from lab.processes import RunFailed
+from launch.processes import RunFailed
 from lab.progress import console
 from lab.repeats import Repeats
 from lab.report import report
@@ -29,9 +29,9 @@ from lab.resources import Shortage
 from lab.result import Result
 from lab.rounds import rounds
 from lab.run import run, serve
-from lab.servers import CHOICES
-from lab.service import Seed
-from lab.variants import UnknownVariant, Variant
+from launch.servers import CHOICES
+from launch.service import Seed
+from launch.variants import UnknownVariant, Variant
 
 INTERRUPTED = 130
 PUBLISHED = "published"

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 
 from lab.calibration import calibration_ms
-from lab.variants import Variant
+from launch.variants import Variant
 
 PACKAGES = (
     *("Django", "djangorestframework", "gunicorn", "celery", "mysqlclient", "redis", "hiredis"),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from lab.numbers import number
 from lab.result import Result
-from lab.variants import Variant
+from launch.variants import Variant
 
 FAILING = 0.001
 ANSWERED = 0.99

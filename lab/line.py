@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from lab import laws
 from lab.result import Figure, Result
-from lab.variants import Variant
+from launch.variants import Variant
 
 SAME = 0.02
 """Share by which two figures may always differ without saying anything."""

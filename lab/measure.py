@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from lab.service import Receipt
+from launch.service import Receipt
 
 BACKLOG_EVERY_S = 0.5
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from lab.experiments.base import Experiment
 from lab.load import Load
-from lab.service import Seed
-from lab.variants import Variant
+from launch.service import Seed
+from launch.variants import Variant
 
 
 @dataclass(frozen=True)

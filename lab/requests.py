@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.load import Load
-from lab.processes import RunFailed
+from launch.processes import RunFailed
 
 NO_ANSWER = "no answer"
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import psutil
 
-from lab.processes import RunFailed
+from launch.processes import RunFailed
 
 FREE_DISK_MIB = 1024
 FREE_MEMORY_MIB = 512

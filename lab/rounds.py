@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Sequence
 from lab.load import Load
 from lab.progress import console
 from lab.result import Result
-from lab.variants import Variant
+from launch.variants import Variant
 
 Search = Generator[Load, Result, None]
 """Yields the loads of a variant, one after another, and is sent what each came to."""

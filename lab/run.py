@@ -14,15 +14,15 @@ from lab.author.service import service_for
 from lab.experiments.base import Measured
 from lab.load import Load
 from lab.plan import Plan
-from lab.ports import claimed
-from lab.processes import Processes, RunFailed
+from launch.ports import claimed
+from launch.processes import Processes, RunFailed
 from lab.progress import console, stage
 from lab.requests import Requests, read_requests
 from lab.resources import Shortage, check_resources
 from lab.result import Result
 from lab.sampler import Sampler
-from lab.service import Service
-from lab.variants import Variant
+from launch.service import Service
+from launch.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
 ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "collector", "locust", "lab")

@@ -9,7 +9,7 @@ from typing import Self
 import numpy as np
 import psutil
 
-from lab.processes import Processes
+from launch.processes import Processes
 
 CPU_EVERY_S = 0.25
 MACHINE = "machine"

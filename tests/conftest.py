@@ -12,8 +12,8 @@ from rest_framework.test import APIClient
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
 from feed.timelines import get_timeline
-from lab import servers
-from lab.processes import Processes
+from launch import servers
+from launch.processes import Processes
 from tests.workers.embedded import Worker
 from workers.celery import app
 
@@ -28,7 +28,7 @@ def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_
     On MySQL each of several parallel processes has a database with its own suffix.
     """
     path: Path = tmp_path_factory.mktemp("database") / "test.sqlite3"
-    if django_settings.DATABASES["default"]["ENGINE"] == "config.sqlite":
+    if django_settings.DATABASES["default"]["ENGINE"] == "db.sqlite":
         django_settings.DATABASES["default"]["TEST"]["NAME"] = str(path)
 
 

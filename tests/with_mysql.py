@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.processes import Processes
-from lab.servers import LAUNCHERS, MySQL
+from launch.processes import Processes
+from launch.servers import LAUNCHERS, MySQL
 
 
 def main(command: list[str]) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_init, worker_ready
 
-from config.starting import run_checks
+from runtime.starting import run_checks
 from metrics.scrape import serve_where_asked
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")

@@ -1,7 +1,7 @@
 """Queries: HOW the log is asked for the visits of a person."""
 
 from activity.queries.base import Queries
-from feed.backends import BackendHandler
+from runtime.backends import BackendHandler
 
 queries: BackendHandler[Queries] = BackendHandler(
     choice="ACTIVITY_QUERIES", table="ACTIVITY_IMPLEMENTATIONS"

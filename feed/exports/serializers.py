@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from config.serializers import StrictSerializer
+from web.serializers import StrictSerializer
 from feed.exports.formats import FORMATS
 
 

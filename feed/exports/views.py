@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from accounts.authentication import person_id
 from accounts.models import Person
-from config.lanes import EXPENSIVE
+from db.lanes import EXPENSIVE
 from feed.exports import selectors, services
 from feed.exports.formats import FORMATS
 from feed.exports.models import ExportJob

@@ -1,6 +1,6 @@
 """Strategies: WHEN the deliveries of a post are made."""
 
-from feed.backends import BackendHandler
+from runtime.backends import BackendHandler
 from feed.fanout.base import Fanout
 
 fanouts: BackendHandler[Fanout] = BackendHandler(choice="FEED_FANOUT", table="FEED_FANOUTS")

@@ -1,6 +1,6 @@
 """Listings: HOW everybody's posts are found in the order of their likes."""
 
-from feed.backends import BackendHandler
+from runtime.backends import BackendHandler
 from feed.listings.base import Listing
 
 listings: BackendHandler[Listing] = BackendHandler(choice="FEED_LISTING", table="FEED_LISTINGS")

@@ -1,6 +1,6 @@
 """Timeline stores: WHERE the deliveries of a post are kept."""
 
-from feed.backends import BackendHandler
+from runtime.backends import BackendHandler
 from feed.timelines.base import Timeline
 
 timelines: BackendHandler[Timeline] = BackendHandler(choice="FEED_TIMELINE", table="FEED_TIMELINES")

@@ -17,8 +17,8 @@ import redis
 from lab.author import source
 from lab.author.audit import accepted_tags, audit
 from lab.author.variants import AuthorVariant
-from lab.service import Receipt, Seed, Service, as_audit, is_ready
-from lab.variants import Variant
+from launch.service import Receipt, Seed, Service, as_audit, is_ready
+from launch.variants import Variant
 
 INSIDE = Path(__file__).with_name("inside")
 HEALTH = "/v1/health-check/"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from lab.processes import RunFailed
+from launch.processes import RunFailed
 
 REPOSITORY = "https://github.com/chankoo/load-testing-practices"
 ADDRESS = "PUBLISHED_CODE"

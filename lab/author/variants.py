@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from lab.variants import (
+from launch.variants import (
     DATABASES,
     TUNED_DURABILITY,
     Database,

@@ -13,9 +13,9 @@ import MySQLdb
 
 from lab.bench.record import Record, not_measured, row
 from lab.bench.site import Site
-from lab.processes import RunFailed
+from launch.processes import RunFailed
 from lab.progress import Advance
-from lab.servers.launchers import find_binary
+from launch.servers.launchers import find_binary
 
 COMMANDS = {
     "redis ping": ("-n", "1000000", "-t", "ping_mbulk"),

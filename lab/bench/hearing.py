@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from lab.processes import Processes
+from launch.processes import Processes
 
 ROLE = "bench"
 

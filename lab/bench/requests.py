@@ -9,9 +9,9 @@ from lab.bench.hearing import ROLE, listen
 from lab.bench.record import Record
 from lab.bench.site import Site
 from lab.bench.targets import Target
-from lab.processes import RunFailed, free_port
+from launch.processes import RunFailed, free_port
 from lab.progress import Advance
-from lab.service import gunicorn, is_ready
+from launch.service import gunicorn, is_ready
 
 FEED, CONSTANT = "GET /v1/feed/", "a constant"
 ROUNDS, REQUESTS = 11, 200
@@ -23,7 +23,7 @@ def bench_requests(site: Site, record: Record, advance: Advance) -> None:
     target, port = Target("ring", "sqlite", uses_redis=True), free_port()
     with site.serving(target) as env:
         tokens = _fill(site, env)
-        argv = [*gunicorn(port), "feed.bench.wsgi"]
+        argv = [*gunicorn(port), "bench.wsgi"]
         site.processes.start("web", argv, env | {"WEB_WORKERS": "1", "WEB_THREADS": "0"})
         try:
             site.processes.wait_until("web", partial(is_ready, port))

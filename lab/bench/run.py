@@ -15,7 +15,7 @@ from lab.bench.site import Site
 from lab.bench.stores import bench_chunked, bench_target
 from lab.bench.targets import Target, list_way
 from lab.environment import describe_machine
-from lab.processes import Processes, RunFailed
+from launch.processes import Processes, RunFailed
 from lab.progress import Advance, console, stage
 from lab.resources import check_resources
 

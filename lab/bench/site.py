@@ -6,13 +6,13 @@ from pathlib import Path
 
 from lab.bench.grid import Grid
 from lab.bench.targets import Target
-from lab.processes import Processes
+from launch.processes import Processes
 from lab.progress import Advance
-from lab.servers.launchers import LAUNCHERS
-from lab.servers.mysql import MySQL
-from lab.servers.redis import Redis
-from lab.service import Service
-from lab.variants import Variant
+from launch.servers.launchers import LAUNCHERS
+from launch.servers.mysql import MySQL
+from launch.servers.redis import Redis
+from launch.service import Service
+from launch.variants import Variant
 
 
 class Site:

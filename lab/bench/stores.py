@@ -6,9 +6,9 @@ from lab.bench.hearing import ROLE, Heard, listen
 from lab.bench.record import Record, cell_row, row
 from lab.bench.site import Site
 from lab.bench.targets import Target
-from lab.processes import RunFailed
+from launch.processes import RunFailed
 from lab.progress import Advance
-from lab.service import WORKER
+from launch.service import WORKER
 
 CHUNKED = {"FEED_FANOUT": "chunked", "FEED_TIMELINE": "pipeline"}
 GRID = ("people", "friends", "batch")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from lab.variants import REDIS_STORES, SQL_STORES, UnknownVariant
+from launch.variants import REDIS_STORES, SQL_STORES, UnknownVariant
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from lab.load import Load
 from lab.numbers import percent
 from lab.progress import stage
 from lab.result import Figure
-from lab.service import Seed
-from lab.variants import DATABASES, UnknownVariant, Variant
+from launch.service import Seed
+from launch.variants import DATABASES, UnknownVariant, Variant
 
 SHARED = tuple(name for name, database in DATABASES.items() if database.files == 1)
 QUERIES = ("as_found", "fewer_queries", "indexed", "best")

@@ -13,8 +13,8 @@ from lab.numbers import measured, number, percent
 from lab.requests import Requests
 from lab.result import Figure, Result
 from lab.rounds import Search
-from lab.service import Seed, Service
-from lab.variants import Variant
+from launch.service import Seed, Service
+from launch.variants import Variant
 
 
 class Column(NamedTuple):

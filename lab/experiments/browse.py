@@ -26,9 +26,9 @@ from lab.experiments.base import (
 )
 from lab.line import Line
 from lab.load import Load
-from lab.replication import Sight, everywhere_at, read_sights
-from lab.service import Seed
-from lab.variants import DATABASES, UnknownVariant, Variant
+from launch.replication import Sight, everywhere_at, read_sights
+from launch.service import Seed
+from launch.variants import DATABASES, UnknownVariant, Variant
 
 SHAPES = {"smoke": (1, 5), "load": (100, 8), "stress": (500, 10)}
 """Users, and for how many seconds; published were 60."""

@@ -14,7 +14,7 @@ from lab.numbers import number
 from lab.progress import console
 from lab.result import Result
 from lab.rounds import Search
-from lab.variants import Variant
+from launch.variants import Variant
 
 BROKE = "broke: "
 """An error of a run that says which limit it didn't keep."""

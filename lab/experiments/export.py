@@ -21,8 +21,8 @@ from lab.load import Load
 from lab.numbers import percent
 from lab.progress import stage
 from lab.requests import Requests
-from lab.service import Seed
-from lab.variants import UnknownVariant, Variant
+from launch.service import Seed
+from launch.variants import UnknownVariant, Variant
 
 ORDINARY = ("POST /v1/token/", "GET /v1/feed/")
 EXPENSIVE = ("GET /v1/me/export/", "GET /v1/me/report/", "FEED export from order to file")

@@ -13,8 +13,8 @@ from lab.line import Line
 from lab.load import Load
 from lab.numbers import percent
 from lab.requests import Requests
-from lab.service import Seed
-from lab.variants import Variant
+from launch.service import Seed
+from launch.variants import Variant
 
 USERS, RUN_TIME_S = 200, 10
 """Of the author's script at that commit, for half its time; all users begin at once."""

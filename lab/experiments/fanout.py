@@ -28,7 +28,7 @@ from lab.line import Line
 from lab.load import Load, warm_up_s
 from lab.progress import stage
 from lab.resources import check_resources
-from lab.variants import Variant
+from launch.variants import Variant
 
 SAME = 0.02
 """Shares of the offered rate this close are equal: lag decides between them."""

@@ -18,7 +18,7 @@ from lab.experiments.signup import CONTROL, NO_FANOUT, SIGNUP, SIGNUPS, TAKEN, S
 from lab.line import Line
 from lab.load import COOL_DOWN_S, Load
 from lab.numbers import number
-from lab.variants import DATABASES, Variant
+from launch.variants import DATABASES, Variant
 
 PAUSE_S = 1
 PATIENCE_S = 30

@@ -11,7 +11,7 @@ from lab.load import Load
 from lab.numbers import number, percent
 from lab.progress import console
 from lab.requests import Requests
-from lab.variants import DATABASES, Variant
+from launch.variants import DATABASES, Variant
 
 SHAPES = {"smoke": 1, "load": 100, "stress": 500}
 PAUSE_S = 4

@@ -8,7 +8,7 @@ from lab.experiments.base import CORES_BUSY, OFFERED, SUCCESS, Asked, Column, Me
 from lab.line import Line
 from lab.load import COOL_DOWN_S, Load
 from lab.numbers import number, percent
-from lab.variants import Variant
+from launch.variants import Variant
 
 PAGES = ("times", "visits", "summary")
 RATES = (1, 20, 50)

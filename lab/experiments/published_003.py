@@ -8,8 +8,8 @@ from lab.author.variants import named as author_variant
 from lab.experiments.base import Asked
 from lab.experiments.fanout import Fanout
 from lab.load import Load
-from lab.service import Seed
-from lab.variants import Variant
+from launch.service import Seed
+from launch.variants import Variant
 
 USERS = 500
 

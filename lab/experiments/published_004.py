@@ -6,7 +6,7 @@ from dataclasses import replace
 from lab.experiments.base import Asked
 from lab.experiments.export import Export
 from lab.load import Load
-from lab.variants import Variant
+from launch.variants import Variant
 
 USERS = 50
 PACE_S = 60

@@ -25,8 +25,8 @@ from lab.load import COOL_DOWN_S, RAMP_S, Load
 from lab.numbers import number, percent
 from lab.progress import stage
 from lab.requests import Request
-from lab.service import CORES, Seed
-from lab.variants import DATABASES, UnknownVariant, Variant
+from launch.service import CORES, Seed
+from launch.variants import DATABASES, UnknownVariant, Variant
 
 SIGNUP = "POST /v1/signup/"
 TAKEN = "POST /v1/signup/ (taken)"

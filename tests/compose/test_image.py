@@ -6,7 +6,7 @@ from pathlib import Path
 
 from django.apps import apps
 
-from lab.processes import Processes, free_port
+from launch.processes import Processes, free_port
 from tests.compose.project import DOCKERFILE, environment, instructions
 
 HADOLINT = Path(sys.executable).with_name("hadolint")

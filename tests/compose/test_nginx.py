@@ -7,7 +7,7 @@ from socket import create_connection
 
 import pytest
 
-from lab.processes import Processes, free_port
+from launch.processes import Processes, free_port
 from tests.compose.app_server import AppServer
 from tests.compose.project import FOLDER
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lab.servers.replicas import REPLICATED, REPLICATING, following
+from launch.servers.replicas import REPLICATED, REPLICATING, following
 from tests.compose.project import FOLDER, SERVICES, WITH_REPLICAS, dependencies, profiles
 
 PRIMARY = "mysql-primary"

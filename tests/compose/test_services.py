@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from lab.servers.mysql import creation_of
+from launch.servers.mysql import creation_of
 from tests.compose.project import (
     DEFAULTS,
     EXAMPLE,

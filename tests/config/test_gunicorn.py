@@ -8,7 +8,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from lab.processes import Processes, free_port
+from launch.processes import Processes, free_port
 
 
 @pytest.mark.parametrize(

@@ -200,7 +200,7 @@ def test_a_cached_page_is_short_lived_and_not_for_those_who_wrote(posts, setting
     settings.FEED_LISTINGS = settings.FEED_LISTINGS | {
         "cached": {"BACKEND": "feed.listings.cached.Cached", "OPTIONS": {"keep_s": 0.3}}
     }
-    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "config.own_writes.seen"]
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "web.own_writes.seen"]
     caches["listing"].clear()
     reader, writer = client_of(2), client_of(1)
     before = reader.get("/v1/posts/").json()

@@ -22,12 +22,12 @@ from lab.experiments.factors import Factors, FactorsOfOurs
 from lab.experiments.fanout import Fanout
 from lab.laws import balance_of
 from lab.load import Load
-from lab.processes import Processes, RunFailed
+from launch.processes import Processes, RunFailed
 from lab.requests import read_requests
 from lab.result import Result
-from lab.servers import LAUNCHERS, MySQLTold, servers_for
-from lab.service import Service
-from lab.variants import UnknownVariant
+from launch.servers import LAUNCHERS, MySQLTold, servers_for
+from launch.service import Service
+from launch.variants import UnknownVariant
 from tests.locustfiles.load import Run
 
 NOWHERE = "/nowhere/at-all"

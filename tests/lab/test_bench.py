@@ -12,8 +12,8 @@ from lab.__main__ import main
 from lab.bench.floors import bench_mysql
 from lab.bench.record import Record
 from lab.bench.tables import beside
-from lab.processes import Processes, RunFailed
-from lab.servers import LAUNCHERS, MySQL
+from launch.processes import Processes, RunFailed
+from launch.servers import LAUNCHERS, MySQL
 from tests.lab.test_traps import PLANTED
 
 SMALL = ["--people=60", "--friends=10", "--batch=1,25"]

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lab import quota
+from launch import quota
 from lab.experiments.browse import Browse, Probe, audit
-from lab.processes import Processes
-from lab.replication import Sight
-from lab.variants import UnknownVariant
+from launch.processes import Processes
+from launch.replication import Sight
+from launch.variants import UnknownVariant
 
 SMALL = ["--loads=smoke", "--users=5", "--run-time=3s", "--people=20"]
 GOOD = "sqlite-counter"

@@ -15,7 +15,7 @@ from lab.experiments.base import Asked
 from lab.limits import Limits, broken, is_far_off
 from lab.result import Result
 from lab.rounds import rounds
-from lab.variants import Variant
+from launch.variants import Variant
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 
 CAPACITY = EXPERIMENTS["capacity"]

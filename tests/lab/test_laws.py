@@ -4,7 +4,7 @@ import pytest
 
 from lab.laws import broken, implied_mean_s, is_cut_off
 from lab.line import Line
-from lab.variants import Variant
+from launch.variants import Variant
 from tests.lab.test_report import balance, report_of, result
 
 AS_COMMITTED = {

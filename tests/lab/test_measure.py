@@ -5,9 +5,9 @@ import pytest
 
 from lab import measure
 from lab.load import RAMP_S, WARM_UP_S, Load, warm_up_s
-from lab.processes import RunFailed
+from launch.processes import RunFailed
 from lab.requests import NO_ANSWER, read_requests
-from lab.service import Receipt
+from launch.service import Receipt
 
 RECEIPTS = [
     Receipt(created_at=100.0, delivered_at=100.1, deliveries=501),

@@ -10,7 +10,7 @@ import pytest
 
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked
-from lab.variants import UnknownVariant
+from launch.variants import UnknownVariant
 
 ATOMIC, TORN = "sqlite-pbkdf2_fast", "sqlite-pbkdf2_fast-three_commits"
 PLANTED = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.torn.settings"}

@@ -6,9 +6,9 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from lab.processes import Processes
-from lab.service import Seed, Service
-from lab.variants import Variant
+from launch.processes import Processes
+from launch.service import Seed, Service
+from launch.variants import Variant
 
 PEOPLE = 100
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.experiments.browse import Browse
-from lab.processes import Processes
-from lab.service import Seed, Service
+from launch.processes import Processes
+from launch.service import Seed, Service
 from locustfiles.ramp import users_at
 
 

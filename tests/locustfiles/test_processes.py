@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from lab.processes import free_port
+from launch.processes import free_port
 
 
 def assert_shared_out(done, users):

@@ -13,7 +13,7 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
-from lab.processes import Processes, free_port
+from launch.processes import Processes, free_port
 from tests.browser import NARROW, browsing, overflows
 
 DELIVERIES = "Deliveries (last 10 s)"

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from lab.processes import Processes, free_port
+from launch.processes import Processes, free_port
 from tests.system.processes import Running
 
 CONFIG = """

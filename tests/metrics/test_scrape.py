@@ -10,7 +10,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from lab.processes import free_port
+from launch.processes import free_port
 from tests.metrics.prometheus import metered, watch
 from tests.system.processes import SEED
 

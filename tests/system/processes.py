@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import MySQLdb
 import psutil
 
-from lab.processes import Processes
-from lab.service import Seed, Service
-from lab.variants import Variant
+from launch.processes import Processes
+from launch.service import Seed, Service
+from launch.variants import Variant
 
 SEED = Seed(people=200, friends=100)
 JSON = {"Content-Type": "application/json"}

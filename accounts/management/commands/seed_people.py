@@ -6,7 +6,7 @@ from typing import Any
 from accounts.authentication import access_tokens
 from accounts.graphs import GRAPHS
 from accounts.seeding import seed_people
-from config.commands import SeedCommand
+from db.seed_command import SeedCommand
 
 
 class Command(SeedCommand):

@@ -5,7 +5,7 @@ from typing import Any
 from accounts.models import Person
 from activity.queries import get_queries
 from activity.seeding import LAST_SEEDED, seed_visits
-from config.commands import SeedCommand
+from db.seed_command import SeedCommand
 
 EACH = 2_000
 

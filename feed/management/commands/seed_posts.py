@@ -1,7 +1,7 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from config.commands import SeedCommand
+from db.seed_command import SeedCommand
 from feed.seed_posts import seed_posts
 
 

@@ -8,7 +8,7 @@ from django.db.models.functions import Now
 
 from feed.exports import services
 from feed.exports.models import MOST_ATTEMPTS, ExportJob
-from lab.processes import Processes
+from launch.processes import Processes
 from tests.conftest import database_url, make_people
 
 

@@ -3,7 +3,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from config.allocator import keep_freed_memory
+from runtime.allocator import keep_freed_memory
 from feed.fanout import get_fanout
 from feed.timelines import get_timeline
 from metrics.scrape import serve_where_asked

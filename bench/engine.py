@@ -1,0 +1,88 @@
+"""A store under the bench: cells of the grid, one after the other."""
+
+import math
+import time
+from collections.abc import Sequence
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+
+from bench.graphs import SEED, Graph
+from bench.posts import Delivered, in_batches, make_posts
+from bench.telling import Timed
+from feed.models import Post
+from feed.timelines.base import Timeline
+
+CELL_S = 0.5
+WARM_UP_S = 0.15
+WARM_UP_POSTS = 500
+AFFORDABLE_S = 1.0
+"""A batch that takes longer is delivered once, without a warm-up."""
+TOO_LONG_S = 5.0
+"""A batch that would take longer is left out."""
+MOST_POSTS = 20_000
+
+
+class Engine:
+    """Delivers into a store, and knows what it delivered and at which rate."""
+
+    def __init__(self, timeline: Timeline) -> None:
+        self.timeline = timeline
+        self.delivered = Delivered()
+        self.rate: float | None = None
+        """Deliveries/s, the latest; None before the first."""
+        self._random = np.random.default_rng(SEED)
+
+    def cell(self, graph: Graph, batch: int) -> dict[str, Any]:
+        """Deliver fresh batches by random posters for about CELL_S, after a warm-up.
+
+        Return the deliveries and the seconds, which are None for a batch that takes too long.
+        """
+        expected_s = self.expected_s(batch * (graph.friends + 1))
+        if expected_s > TOO_LONG_S:
+            return {"deliveries": 0, "wall_s": None, "client_s": None}
+        count = 1 if expected_s > AFFORDABLE_S else self._batches(graph, batch)
+        posts = self._posts(graph, count * batch)
+        return self.deliver(posts, batch, each=graph.friends + 1)
+
+    def deliver(self, posts: Sequence[Post], batch: int, *, each: int) -> dict[str, Any]:
+        """Deliver these posts, which make ``each`` deliveries; return how many and the seconds."""
+        batches = list(in_batches(posts, batch))
+        with Timed() as timed:
+            for part in batches:
+                self._deliver(part)
+        self.delivered.add(posts)
+        deliveries = len(posts) * each
+        self.rate = deliveries / timed.wall_s
+        return {"deliveries": deliveries, "wall_s": timed.wall_s, "client_s": timed.client_s}
+
+    def expected_s(self, deliveries: int) -> float:
+        """Return how long they take at the latest rate; 0 where that isn't known."""
+        return deliveries / self.rate if self.rate else 0.0
+
+    def forget(self) -> None:
+        """Take note that the store has been emptied."""
+        self.delivered = Delivered()
+
+    def _batches(self, graph: Graph, batch: int) -> int:
+        """Warm up, and return how many batches fill a cell."""
+        posts = self._posts(graph, max(WARM_UP_POSTS, 2 * batch))
+        until, took_s = time.perf_counter() + WARM_UP_S, math.inf
+        for part in in_batches(posts, batch):
+            started = time.perf_counter()
+            self._deliver(part)
+            took_s = min(took_s, time.perf_counter() - started)
+            self.delivered.add(part)
+            if time.perf_counter() > until:
+                break
+        return max(2, min(math.ceil(CELL_S / took_s), MOST_POSTS // batch))
+
+    def _deliver(self, posts: Sequence[Post]) -> None:
+        # As in the service, a batch is one transaction where the store has any.
+        with transaction.atomic() if self.timeline.transactional else nullcontext():
+            self.timeline.deliver(posts)
+
+    def _posts(self, graph: Graph, count: int) -> list[Post]:
+        return make_posts(self._random.choice(graph.posters, count))

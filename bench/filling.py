@@ -1,0 +1,80 @@
+"""A store with full timelines: what an entry takes, and how fast pages are read."""
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import cycle, islice
+from typing import Any
+
+import numpy as np
+
+from bench.contents import empty, entries, stored_bytes
+from bench.engine import Engine
+from bench.graphs import SEED, Filler, Fillers
+from bench.posts import make_posts
+from bench.telling import Timed
+from feed.models import Post
+from feed.recipients import Ids
+from feed.selectors import read_timeline
+
+POSTS = 1_100
+"""More than any store keeps of a timeline."""
+BATCH = 25
+AFFORDABLE_S = 15.0
+PAGE = 20
+DEEP = 700
+READS_S = 0.5
+
+
+def fill(engine: Engine, fillers: Fillers) -> tuple[Ids, float | None]:
+    """Fill the timelines of a few people, or of many where the store is quick enough.
+
+    Return whose, and the bytes an entry takes there (None where they can't be told).
+    """
+    few, many = (_posts_of(filler) for filler in (fillers.few, fillers.many))
+    before = stored_bytes(engine.timeline)
+    owner_ids = _deliver(engine, few, fillers.few)
+    if engine.expected_s(POSTS * fillers.many.friends) < AFFORDABLE_S:
+        empty(engine.timeline)
+        owner_ids = _deliver(engine, many, fillers.many)
+    after = stored_bytes(engine.timeline)
+    if before is None or after is None:
+        return owner_ids, None
+    return owner_ids, (after - before) / entries(engine.timeline, owner_ids)
+
+
+def reads(engine: Engine, owner_ids: Ids) -> Iterator[dict[str, Any]]:
+    """Read pages of these timelines; yield what was read, how often, and the seconds."""
+    timeline = engine.timeline
+    deep = timeline.page(int(owner_ids[0]), limit=DEEP)[-1]
+    ways: dict[str, Callable[[int], Any]] = {
+        "first page": lambda owner_id: timeline.page(owner_id, limit=PAGE),
+        "deep page": lambda owner_id: timeline.page(owner_id, before=deep, limit=PAGE),
+        "hydrated": lambda owner_id: read_timeline(owner_id=owner_id, before=None, limit=PAGE),
+    }
+    shuffled = np.random.default_rng(SEED).permutation(owner_ids).tolist()
+    for name, read in ways.items():
+        yield {"read": name, **_time_reads(read, shuffled)}
+
+
+def _time_reads(read: Callable[[int], Any], owner_ids: Sequence[int]) -> dict[str, Any]:
+    """Read every timeline once to warm up, and then for about READS_S."""
+    started = time.perf_counter()
+    for owner_id in owner_ids:
+        read(owner_id)
+    warm_up_s = time.perf_counter() - started
+    count = math.ceil(READS_S / warm_up_s * len(owner_ids))
+    asked = list(islice(cycle(owner_ids), count))
+    with Timed() as timed:
+        for owner_id in asked:
+            read(owner_id)
+    return {"reads": count, "wall_s": timed.wall_s, "client_s": timed.client_s}
+
+
+def _posts_of(filler: Filler) -> list[Post]:
+    return make_posts(np.repeat(filler.author_id, POSTS))
+
+
+def _deliver(engine: Engine, posts: Sequence[Post], filler: Filler) -> Ids:
+    engine.deliver(posts, BATCH, each=filler.friends + 1)
+    return np.append(filler.friend_ids(), filler.author_id)

@@ -1,0 +1,20 @@
+"""All cells of a grid, and the check of what they delivered."""
+
+from collections.abc import Sequence
+
+from bench.contents import check, empty
+from bench.engine import Engine
+from bench.graphs import Graph
+from bench.telling import tell
+
+
+def run_graph(engine: Engine, graph: Graph, batches: Sequence[int]) -> bool:
+    """Tell of each cell, and of the check; return whether all timelines were right."""
+    empty(engine.timeline)
+    engine.forget()
+    where = {"people": graph.people, "friends": graph.friends}
+    for batch in sorted(batches):
+        tell("cell", **where, batch=batch, **engine.cell(graph, batch))
+    found = check(engine.timeline, graph, engine.delivered)
+    tell("check", **where, **found.as_dict())
+    return found.ok

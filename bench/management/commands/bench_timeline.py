@@ -1,0 +1,43 @@
+import gc
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management import BaseCommand
+
+from runtime.allocator import keep_freed_memory
+from bench.contents import empty
+from bench.engine import Engine
+from bench.filling import fill, reads
+from bench.graphs import fillers, graphs
+from bench.grid import run_graph
+from bench.options import add_grid
+from bench.telling import tell
+from feed.timelines import get_timeline
+
+
+class Command(BaseCommand):
+    help = (
+        "Time the timeline store, alone, on the people of seed_bench: one JSON object a line. "
+        "Exit status 1 if a timeline is not what was delivered. Empties the store."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_grid(parser)
+
+    def handle(
+        self, *args: Any, people: list[int], friends: list[int], batch: list[int], **options: Any
+    ) -> None:
+        keep_freed_memory()  # as the drainer does
+        engine = Engine(get_timeline())
+        empty(engine.timeline)
+        owner_ids, bytes_per_entry = fill(engine, fillers(max(people)))
+        gc.collect()
+        gc.freeze()  # else each collection would go through what ``memory`` holds
+        tell("filled", timelines=len(owner_ids), bytes_per_entry=bytes_per_entry)
+        for figures in reads(engine, owner_ids):
+            tell("read", **figures)
+        right = [run_graph(engine, graph, batch) for graph in graphs(people, friends)]
+        empty(engine.timeline)
+        if not all(right):
+            sys.exit(1)

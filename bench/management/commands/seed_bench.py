@@ -1,0 +1,24 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from accounts.seeding import seed_people
+from db.seed_command import SeedCommand
+from bench.graphs import fillers, graphs
+from bench.options import add_graphs
+from bench.seeding import seed_friends
+
+
+class Command(SeedCommand):
+    help = "Write the people of the bench and their friends into an empty database."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_graphs(parser)
+
+    def handle(self, *args: Any, people: list[int], friends: list[int], **options: Any) -> None:
+        those = fillers(max(people))
+        everyone = those.many.author_id
+        self.write(
+            "people",
+            seed_people(people=everyone, friends=0, graph="ring", seed=0, password=None),
+        )
+        self.write("friends", seed_friends(graphs(people, friends), those))

@@ -1,0 +1,39 @@
+"""Our MySQL backend, with its connections from a pool that all threads of a process share.
+
+A thread takes one for its first query and gives it back at the end of the request (CONN_MAX_AGE
+0), so that there may be more threads than connections.
+"""
+
+import os
+from typing import Any
+
+import MySQLdb
+from dj_db_conn_pool.core import pool_container
+from dj_db_conn_pool.core.mixins import DatabasePoolWrapperMixin
+from sqlalchemy.dialects.mysql.mysqldb import MySQLDialect_mysqldb
+from sqlalchemy.exc import TimeoutError as NoneFree
+
+from db.mysql import base
+
+
+class DatabaseWrapper(DatabasePoolWrapperMixin, base.DatabaseWrapper):  # type: ignore[misc]  # no types
+    SQLAlchemyDialect = MySQLDialect_mysqldb
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Take a connection. Raises OperationalError, as for any other that can't be had."""
+        try:
+            return super().get_new_connection(conn_params)
+        except NoneFree as error:
+            raise MySQLdb.OperationalError(f"{self.alias}: no connection is free") from error
+
+    def _set_dbapi_autocommit(self, autocommit: bool) -> None:
+        self.connection.driver_connection.autocommit(autocommit)
+
+
+def _close_pools() -> None:
+    pool_container.dispose()
+    pool_container.clear()
+
+
+# A forked process that inherits a connection would read another one's answers.
+os.register_at_fork(before=_close_pools)

@@ -1,0 +1,85 @@
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import ClassVar
+
+from launch.processes import Processes, free_port
+
+
+class Backend(ABC):
+    """A server that a run needs, whoever started it."""
+
+    role: ClassVar[str]
+    """What its CPU and memory are counted as."""
+    is_external: ClassVar[bool] = False
+    """It is not started here: neither CPU nor memory can be measured."""
+
+    @property
+    @abstractmethod
+    def environment(self) -> dict[str, str]:
+        """What the service has to know to find it."""
+
+    @abstractmethod
+    def start(self) -> None:
+        """Return when it answers, with nothing in it. Raises RunFailed."""
+
+    @abstractmethod
+    def version(self) -> str: ...
+
+
+class Server(Backend):
+    """A private server. How it is started is a ``Launcher``'s business."""
+
+    binaries: ClassVar[tuple[str, ...]]
+    """Any of these will do, the first that is installed."""
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """What each of them is called by ``chosen_by``."""
+    chosen_by: ClassVar[str] = ""
+    """The environment variable that chooses one of them."""
+    package: ClassVar[str]
+    """Debian's."""
+    image: ClassVar[str]
+    """Of a container, the one that compose uses too."""
+    image_port: ClassVar[int]
+    """Where it listens inside the container."""
+
+    def __init__(self, processes: Processes, folder: Path, launch: "Launcher") -> None:
+        self.processes = processes
+        self.folder = folder
+        self.launch = launch
+        self.port = free_port()
+
+    @abstractmethod
+    def is_ready(self) -> bool: ...
+
+    def prepare(self, binary: str) -> None:
+        """Do what an installed binary needs before its first start."""
+
+    @abstractmethod
+    def command(self, binary: str) -> list[str]:
+        """Return what starts an installed binary on ``port``, with its files in ``folder``."""
+
+    def local_environment(self) -> dict[str, str]:
+        """Return what an installed binary has to find in its environment."""
+        return {}
+
+    def container_options(self) -> Sequence[str]:
+        """Return the options of ``docker run`` beside name and port."""
+        return ()
+
+    def container_command(self) -> Sequence[str]:
+        """Return what the container runs, where its image's own command isn't right."""
+        return ()
+
+    def start(self) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.launch(self)
+        self.processes.wait_until(self.role, self.is_ready, within_s=60)
+        self.after_start()
+
+    def after_start(self) -> None:
+        """Do what needs the running server."""
+
+
+Launcher = Callable[[Server], None]
+"""Starts a server's process, and raises RunFailed if it can't; it need not be ready yet."""

@@ -1,0 +1,112 @@
+import getpass
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import MySQLdb
+
+from launch.processes import Processes, RunFailed
+from launch.servers.base import Launcher, Server
+from launch.servers.launchers import find_binary
+
+PROFILES = Path("compose/mysql").resolve()
+ROOT_OVER_TCP = (
+    "CREATE USER root@127.0.0.1;\nGRANT ALL ON *.* TO root@127.0.0.1 WITH GRANT OPTION;\n"
+)
+"""Without it MySQL knows root@localhost only, which is nobody where names aren't looked up."""
+
+
+class MySQL(Server):
+    """MySQL or MariaDB with one of the profiles that compose uses too."""
+
+    role = "database"
+    binaries = ("mariadbd", "mysqld")
+    kinds = ("mariadb", "mysql")
+    chosen_by = "LAB_MYSQL"
+    package = "mariadb-server"
+    image = "mariadb:10.11"
+    image_port = 3306
+
+    def __init__(
+        self,
+        processes: Processes,
+        folder: Path,
+        launch: Launcher,
+        *,
+        profile: str,
+        options: Sequence[str] = (),
+    ) -> None:
+        super().__init__(processes, folder, launch)
+        self.profile = PROFILES / profile
+        self.options = options
+        self.data = folder / "data"
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"DATABASE_URL": f"mysql://root@127.0.0.1:{self.port}/feed"}
+
+    def prepare(self, binary: str) -> None:
+        if self.data.exists():
+            return  # started again
+        if not binary.endswith("mariadbd"):
+            self._initialize(binary)
+            return
+        installer = find_binary("mariadb-install-db")
+        if installer is None:
+            raise RunFailed(f"mariadb-install-db is not installed: apt-get install {self.package}")
+        only = ("--auth-root-authentication-method=normal", "--skip-test-db")
+        self.processes.call("mysql-init", [installer, "--no-defaults", *self._where(), *only], {})
+
+    def _initialize(self, binary: str) -> None:
+        first = self.folder / "first.sql"
+        first.write_text(ROOT_OVER_TCP)
+        options = ("--initialize-insecure", f"--init-file={first}")
+        self.processes.call("mysql-init", [binary, "--no-defaults", *self._where(), *options], {})
+
+    def command(self, binary: str) -> list[str]:
+        return [
+            *(binary, f"--defaults-file={self.profile}", *self._where()),
+            *(f"--port={self.port}", "--bind-address=127.0.0.1", "--loose-mysqlx=OFF"),
+            *(f"--socket={self.folder}/mysql.sock", f"--pid-file={self.folder}/mysql.pid"),
+            *self.options,
+        ]
+
+    def container_options(self) -> Sequence[str]:
+        return (
+            f"--volume={self.profile}:/etc/mysql/conf.d/feed.cnf:ro",
+            "--env=MARIADB_ALLOW_EMPTY_ROOT_PASSWORD=1",
+        )
+
+    def is_ready(self) -> bool:
+        try:
+            self.connect().close()
+        except MySQLdb.OperationalError:
+            return False
+        return True
+
+    def after_start(self) -> None:
+        with self.connect() as connection:
+            connection.cursor().execute(creation_of("feed"))
+
+    def version(self) -> str:
+        with self.connect() as connection:
+            return mysql_name(connection.get_server_info())
+
+    def _where(self) -> list[str]:
+        # A server that starts removes the temporary tables of others from a folder that they share.
+        places = (f"--datadir={self.data}", f"--tmpdir={self.folder}")
+        return [*places, f"--secure-file-priv={self.folder}", f"--user={getpass.getuser()}"]
+
+    def connect(self) -> Any:
+        return MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2)
+
+
+def creation_of(database: str) -> str:
+    """Return what makes a database for any text; as on SQLite, texts are equal if identical."""
+    return f"CREATE DATABASE IF NOT EXISTS {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+
+
+def mysql_name(version: str) -> str:
+    """Return what a server that says 10.11.19-MariaDB-0+deb12u1 is: MariaDB 10.11.19."""
+    kind = "MariaDB" if "MariaDB" in version else "MySQL"
+    return f"{kind} {version.removeprefix('5.5.5-').partition('-')[0]}"

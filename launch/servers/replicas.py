@@ -1,0 +1,98 @@
+"""Read replicas of a private MariaDB server, by global transaction ids."""
+
+from pathlib import Path
+
+from launch.processes import RunFailed
+from launch.servers.base import Backend
+from launch.servers.launchers import LAUNCHERS, installed
+from launch.servers.mysql import MySQL
+
+REPLICATED = ("--log-bin=binlog", "--server-id=1", "--binlog-format=ROW")
+"""What makes a server a primary, whatever its profile says of the log."""
+REPLICATING = (
+    "--relay-log=relay",
+    # Smaller than the primary: several of them share a machine with it.
+    "--innodb-buffer-pool-size=256M",
+    "--innodb-log-file-size=64M",
+)
+CATCH_UP_WITHIN_S = 60
+
+
+def following(host: str, port: int, *, delay_s: int = 0) -> tuple[str, str]:
+    """Return what makes an empty server a replica: what compose/mysql/replica.sql says too."""
+    return (
+        f"CHANGE MASTER TO MASTER_HOST='{host}', MASTER_PORT={port}, MASTER_USER='root', "
+        f"MASTER_USE_GTID=slave_pos, MASTER_DELAY={delay_s}",
+        "START SLAVE",
+    )
+
+
+def refuse_mysql() -> None:
+    """Raise RunFailed if what would be started is MySQL, whose positions have another form."""
+    binary = installed(MySQL)
+    if binary and not binary.endswith("mariadbd"):
+        raise RunFailed("read replicas need MariaDB: make servers, LAB_MYSQL=mariadb")
+
+
+class Replica(MySQL):
+    """Repeats what its primary did, from the first statement on; both have to be MariaDB."""
+
+    def __init__(self, primary: MySQL, folder: Path, number: int, *, delay_s: int) -> None:
+        super().__init__(
+            primary.processes,
+            folder,
+            LAUNCHERS["local"],
+            profile=primary.profile.name,
+            options=(f"--server-id={number + 1}", *REPLICATING),
+        )
+        self.primary = primary
+        self.delay_s = delay_s
+
+    def after_start(self) -> None:
+        with self.connect() as connection:
+            for statement in following("127.0.0.1", self.primary.port, delay_s=self.delay_s):
+                connection.cursor().execute(statement)
+
+    def await_position(self, position: str, within_s: float) -> bool:
+        """Return whether it got there in time."""
+        with self.connect() as connection:
+            cursor = connection.cursor()
+            cursor.execute("SELECT MASTER_GTID_WAIT(%s, %s)", (position, within_s))
+            return bool(cursor.fetchone()[0] == 0)
+
+
+class Replicas(Backend):
+    """All replicas of a primary, which has to be started, and empty, before them."""
+
+    role = "database"
+
+    def __init__(self, primary: MySQL, count: int, *, delay_s: int = 0) -> None:
+        self.primary = primary
+        self.servers = [
+            Replica(primary, primary.folder.with_name(f"replica{number}"), number, delay_s=delay_s)
+            for number in range(1, count + 1)
+        ]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        urls = [server.environment["DATABASE_URL"] for server in self.servers]
+        return {"REPLICA_URLS": ",".join(urls)}
+
+    def start(self) -> None:
+        for server in self.servers:
+            server.start()
+
+    def catch_up(self) -> None:
+        position = self.position()
+        for server in self.servers:
+            if not server.await_position(position, CATCH_UP_WITHIN_S):
+                raise RunFailed(f"a replica isn't up to date within {CATCH_UP_WITHIN_S} s")
+
+    def position(self) -> str:
+        with self.primary.connect() as connection:
+            cursor = connection.cursor()
+            cursor.execute("SELECT @@gtid_binlog_pos")
+            return str(cursor.fetchone()[0])
+
+    def version(self) -> str:
+        return f"{self.primary.version()}, and {len(self.servers)} read replicas"

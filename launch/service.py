@@ -1,0 +1,263 @@
+"""The service of one variant: its databases, app servers and drainers, and what they tell."""
+
+import csv
+import json
+import os
+import sqlite3
+import sys
+import urllib.request
+from collections import Counter
+from collections.abc import Generator, Iterable, Sequence
+from functools import partial
+from itertools import cycle
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.error import URLError
+
+from launch import quota
+from launch.processes import Processes, free_port
+from launch.servers import servers_for
+from launch.servers.nginx import Nginx
+from launch.servers.replicas import Replicas
+from launch.variants import Variant
+
+CORES = os.cpu_count() or 1
+SECRET_KEY = "a key for private servers on this machine, for one run only"  # noqa: S105
+NO_QUOTA = (
+    "This machine's control groups can't be written, so no app server was held to {cpus:g} cores: "
+    "one alone has the whole machine, and more of them add nothing."
+)
+COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected")
+
+
+CELERY = (sys.executable, "-m", "celery", "--app=workers")
+WORKER = (
+    *(*CELERY, "worker", "--loglevel=WARNING", f"--concurrency={CORES}"),
+    *("--without-gossip", "--without-mingle", "--without-heartbeat"),
+)
+AWAIT_DRAIN = (sys.executable, "manage.py", "await_drain")
+BEAT = (*CELERY, "beat", "--loglevel=WARNING", "--scheduler=celery.beat:Scheduler")
+
+
+class Seed(NamedTuple):
+    """The people that a run starts with."""
+
+    people: int = 1000
+    friends: int = 500
+    graph: str = "ring"
+    password: str | None = None
+    """That everyone can log in with; None: nobody can."""
+
+    def arguments(self) -> dict[str, str]:
+        """Return what the command line says of it."""
+        return {name: str(it) for name, it in self._asdict().items() if it is not None}
+
+
+class Receipt(NamedTuple):
+    """Times in seconds of the database's clock; ``delivered_at`` None without a receipt."""
+
+    created_at: float
+    delivered_at: float | None
+    deliveries: int
+
+
+class Service:
+    """Runs a variant on 127.0.0.1 with its files in ``folder``."""
+
+    def __init__(
+        self,
+        variant: Variant,
+        processes: Processes,
+        folder: Path,
+        *,
+        servers: str = "auto",
+        port: int | None = None,
+    ) -> None:
+        self.variant = variant
+        self.processes = processes
+        self.folder = folder
+        self.port = port or free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.tokens = folder / "tokens.csv"
+        self.replica_lag = folder / "replication.csv"
+        """Written while the service runs, where it has replicas (``launch.replication``)."""
+        self.servers = servers_for(variant, servers, processes, folder)
+        self.limitations: list[str] = []
+        """What the variant should have and this machine can't give."""
+
+    def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
+        """Start the servers, make the databases and seed them alike.
+
+        ``seeding``: management commands that follow ``seed_people``, with their arguments.
+        """
+        for server in self.servers:
+            server.start()
+        arguments = [f"--{name}={value}" for name, value in seed.arguments().items()]
+        for env in self.environments:
+            self.manage("migrate", env, "--verbosity=0")
+            self.manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
+            for command, *options in seeding:
+                self.manage(command, env, *options)
+        if self.replicas:
+            self.replicas.catch_up()
+
+    def versions(self) -> dict[str, str]:
+        """Return what the started servers say they are."""
+        started = {server.role: server.version() for server in self.servers}
+        return {"database": f"SQLite {sqlite3.sqlite_version}"} | started
+
+    @property
+    def elsewhere(self) -> set[str]:
+        """The roles whose servers were not started here, so that their CPU can't be measured."""
+        return {server.role for server in self.servers if server.is_external}
+
+    def start(self) -> None:
+        """Start app servers and drainers, and wait until they are ready."""
+        self.start_workers()
+        ports = self._app_ports()
+        for env, port in self._apps(ports):
+            self._limit(self.processes.start("web", gunicorn(port), env).pid)
+        for port in set(ports):
+            self.processes.wait_until("web", partial(is_ready, port))
+        if self.variant.database.balanced:
+            self._proxy(ports).start()
+        self._watch_lag()
+        self._collect_log()
+
+    def start_workers(self) -> None:
+        for env in self.environments:
+            if self.variant.drains:
+                self.processes.start("workers", _python("manage.py", "drain"), env)
+            if self.variant.uses_celery:
+                self.processes.start("workers", WORKER, env)
+                self.processes.start("workers", BEAT, env)
+            for command in self.variant.workers:
+                self.processes.start("workers", _python("manage.py", command), env)
+
+    def stop_web(self) -> None:
+        """Stop taking requests; those in flight are finished."""
+        self.processes.stop("web")
+
+    def stop_workers(self) -> None:
+        """Stop delivering; an audit needs that nothing is being written."""
+        self.processes.stop("workers")
+
+    def drain(self) -> Generator[int]:
+        """Wait for the drain, or until nothing more is delivered; yield the backlog at times."""
+        for env in self.environments:
+            yield from map(int, self.processes.lines("await_drain", AWAIT_DRAIN, env))
+
+    def receipts(self) -> list[Receipt] | None:
+        """Return the receipt of every post that was written; None if nothing tells of them."""
+        found = []
+        for env in self.environments:
+            listed = self.manage("receipts", env)
+            found += [_receipt(row) for row in csv.DictReader(listed.splitlines())]
+        return found
+
+    def audit(self, accepted: Path) -> dict[str, Any]:
+        """Audit what a reader finds on every app server, against all posts that were accepted."""
+        total: Counter[str] = Counter()
+        for env in self.environments:
+            found = json.loads(
+                self.manage("audit", env, "--json", f"--accepted={accepted}", ok=(0, 1))
+            )
+            total += Counter({name: found[name] for name in COUNTS})
+        return as_audit(total)
+
+    @property
+    def environments(self) -> list[dict[str, str]]:
+        """Return an environment for each database; app servers share one or have their own."""
+        database = self.variant.database
+        shared = {
+            "SECRET_KEY": SECRET_KEY,
+            "WEB_WORKERS": str(database.app_workers(CORES)),
+            "WEB_THREADS": str(database.threads),
+            "SIGNUP_SLOTS_DIR": f"{self.folder}/slots",
+            "EXPORT_DIR": f"{self.folder}/exports",
+            **self.variant.environment,
+        }
+        for server in self.servers:
+            shared |= server.environment
+        files = [
+            {"DATABASE_URL": f"sqlite:///{self.folder}/feed-{number}.sqlite3"}
+            for number in range(database.files)
+        ]
+        return [file | shared for file in files]
+
+    @property
+    def replicas(self) -> Replicas | None:
+        return next((server for server in self.servers if isinstance(server, Replicas)), None)
+
+    def _app_ports(self) -> list[int]:
+        database = self.variant.database
+        if database.balanced:
+            return [free_port() for _ in range(database.app_servers)]
+        # Several app servers share the port: the kernel spreads the connections over them.
+        return [self.port] * database.app_servers
+
+    def _apps(self, ports: Sequence[int]) -> Iterable[tuple[dict[str, str], int]]:
+        """Return the environment and the port of each app server."""
+        return zip(cycle(self.environments), ports, strict=False)
+
+    def _proxy(self, app_ports: Sequence[int]) -> Nginx:
+        return Nginx(
+            self.processes,
+            self.folder / "nginx",
+            port=self.port,
+            app_ports=app_ports,
+            keeps=self.variant.database.proxy_keeps,
+        )
+
+    def _limit(self, pid: int) -> None:
+        cpus = self.variant.database.app_cpus
+        if cpus and not quota.limit(self.processes, pid, cpus) and not self.limitations:
+            self.limitations.append(NO_QUOTA.format(cpus=cpus))
+
+    def _watch_lag(self) -> None:
+        if self.replicas:
+            ports = [self.replicas.primary.port, *(s.port for s in self.replicas.servers)]
+            arguments = ("-m", "launch.replication", str(self.replica_lag), *map(str, ports))
+            self.processes.start("replication", _python(*arguments), {})
+
+    def _collect_log(self) -> None:
+        if self.variant.log_is_collected:
+            log = str(self.processes.logs / "web.log")
+            self.processes.start("collector", _python("-m", "launch.collector", log), {})
+
+    def manage(
+        self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)
+    ) -> str:
+        """Run a management command of the service and return its output. Raises RunFailed."""
+        argv = _python("manage.py", command, *arguments)
+        return self.processes.call(command, argv, env, ok=ok)
+
+
+def as_audit(total: Counter[str]) -> dict[str, Any]:
+    counts = {name: total[name] for name in COUNTS}
+    ok = not (counts["missing"] or counts["duplicated"] or counts["unexpected"])
+    return counts | {"ok": ok}
+
+
+def is_ready(port: int, path: str = "/readyz") -> bool:
+    try:
+        url = f"http://127.0.0.1:{port}{path}"
+        with urllib.request.urlopen(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (URLError, OSError):
+        return False
+
+
+def gunicorn(port: int) -> list[str]:
+    return _python(
+        "-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port", f"--bind=127.0.0.1:{port}"
+    )
+
+
+def _python(*arguments: str) -> list[str]:
+    return [sys.executable, *arguments]
+
+
+def _receipt(row: dict[str, str]) -> Receipt:
+    delivered_at = float(row["delivered_at"]) if row["delivered_at"] else None
+    return Receipt(float(row["created_at"]), delivered_at, int(row["deliveries"]))

@@ -1,0 +1,163 @@
+"""Variants: a set of environment variables with a name, database-strategy-store."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+CELERY_STRATEGIES = ("task", "chunked", "outbox_celery")
+STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
+SQL_STORES = ("rowwise", "bulk", "setbased", "packed", "pull")
+REDIS_STORES = ("roundtrip", "pipeline", "script", "ring")
+STORES = SQL_STORES + REDIS_STORES
+
+
+class UnknownVariant(ValueError):
+    """A name that says no variant; the message lists what it may say."""
+
+
+@dataclass(frozen=True)
+class Database:
+    """Where the service keeps its data, and how many app servers share it."""
+
+    app_servers: int = 1
+    files: int = 1
+    """Databases; more than one means that the app servers don't share."""
+    threads: int = 0
+    """Of each app worker, each with a connection of its own; 0 answers without threads."""
+    profile: str | None = None
+    """The file in compose/mysql that a MySQL server runs with; None for SQLite."""
+    durability: str | None = None
+    """What its settings give away."""
+    balanced: bool = False
+    """The app servers are behind nginx, each with a port of its own; else they share one."""
+    proxy_keeps: bool = True
+    """nginx keeps its connections to the app servers; by its own defaults it doesn't."""
+    app_cpus: float | None = None
+    """Cores that each app server may use; None: all."""
+    replicas: int = 0
+    """Read replicas of a MySQL server."""
+    replica_delay_s: int = 0
+    """How long the replicas wait before they do what the primary did."""
+    options: tuple[str, ...] = ()
+    """Of a MySQL server's command line, beside its profile, like --max-connections=150."""
+
+    def app_workers(self, cores: int) -> int:
+        """Return how many processes each app server has."""
+        processes = cores if self.threads else cores + 1
+        return max(1, processes // self.app_servers)
+
+
+SQLITE_DURABILITY = "SQLite synchronous=NORMAL: a power cut can take the last commits"
+TUNED_DURABILITY = (
+    "innodb_flush_log_at_trx_commit=2: a power cut or a crash of the system can take the commits "
+    "of the last second"
+)
+REDIS_DURABILITY = "Redis keeps nothing on disk: a restart of it empties its timelines and queues"
+DATABASES = {
+    "sqlite": Database(durability=SQLITE_DURABILITY),
+    "sqlite_per_server": Database(app_servers=2, files=2, durability=SQLITE_DURABILITY),
+    # As published: more clients than the server lets in.
+    "mysql_default": Database(profile="default.cnf", threads=100),
+    # The three options that were changed as published; tuned adds more of ours.
+    "mysql_published": Database(profile="published.cnf", durability=TUNED_DURABILITY),
+    "mysql_tuned": Database(profile="tuned.cnf", durability=TUNED_DURABILITY),
+}
+BROKERS = ("redis", "rabbitmq")
+SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
+"""The names database-pull and database-null, in full."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to run the service. The service knows only its environment variables."""
+
+    locustfile: ClassVar[str] = ""
+    """Of its own, where it can't be asked as the load asks."""
+
+    name: str
+    database: Database
+    strategy: str
+    store: str
+    broker: str | None
+    """Where Celery's messages wait; None without Celery."""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """More of the service's environment variables."""
+    workers: tuple[str, ...] = ()
+    """Management commands that run beside the app servers."""
+    log_is_collected: bool = False
+    """A process follows the app servers' log and parses every line (``launch.collector``)."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """Of the locustfile, where the variant is asked in another way."""
+
+    @classmethod
+    def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> "Variant":
+        """Return a variant whose fan-out is of no interest."""
+        return cls(name, DATABASES[database], "inline", "setbased", None, settings)
+
+    @classmethod
+    def named(cls, name: str) -> "Variant":
+        """Return the variant that ``name`` spells. Raises UnknownVariant."""
+        spelled, _, broker = name.partition("@")
+        database, _, rest = spelled.partition("-")
+        strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
+        for said, known in ((database, DATABASES), (strategy, STRATEGIES), (store, STORES)):
+            if said not in known:
+                raise UnknownVariant(
+                    f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
+                    "database-strategy-store, database-pull or database-null, "
+                    "with Celery also database-strategy-store@rabbitmq"
+                )
+        return cls(name, DATABASES[database], strategy, store, _broker(name, strategy, broker))
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {"FEED_FANOUT": self.strategy, "FEED_TIMELINE": self.store, **self.settings}
+
+    @property
+    def uses_redis(self) -> bool:
+        return self.store in REDIS_STORES or self.broker == "redis"
+
+    @property
+    def uses_celery(self) -> bool:
+        return self.broker is not None
+
+    @property
+    def durability_given_away(self) -> list[str]:
+        given = [self.database.durability, REDIS_DURABILITY if self.uses_redis else None]
+        return [item for item in given if item]
+
+    @property
+    def drains(self) -> bool:
+        """A drainer delivers the posts, or finishes those whose request died after its commit."""
+        return self.strategy == "outbox" or (
+            self.strategy == "inline" and self.store in REDIS_STORES
+        )
+
+    @property
+    def delivers(self) -> bool:
+        return self.strategy != "null"
+
+    @property
+    def is_ranked(self) -> bool:
+        """Not where the readers pay for the deliveries: the load of fan-out only writes."""
+        return self.delivers and self.store != "pull"
+
+    @property
+    def should_be_clean(self) -> bool:
+        """Its audit has to be clean; where not, the audit has to find what is wrong by design."""
+        return self.delivers and self.database.files == 1
+
+    def expects(self, audit: Mapping[str, Any] | None) -> bool:
+        """Tell whether a run finished, with the audit that this variant should have."""
+        return audit is not None and audit["ok"] == self.should_be_clean
+
+
+def _broker(name: str, strategy: str, said: str) -> str | None:
+    if strategy not in CELERY_STRATEGIES:
+        if said:
+            raise UnknownVariant(f"{name!r}: the strategy {strategy!r} has no broker")
+        return None
+    broker = said or BROKERS[0]
+    if broker not in BROKERS:
+        raise UnknownVariant(f"{name!r}: the broker {said!r} is none of {', '.join(BROKERS)}")
+    return broker

@@ -1,0 +1,139 @@
+"""The parts of the bench that run in the service."""
+
+import io
+import json
+from contextlib import redirect_stdout
+
+import numpy as np
+import pytest
+from django.core.management import call_command
+
+from accounts.models import Friendship
+from bench.contents import check, empty
+from bench.engine import Engine
+from bench.graphs import fillers, graphs
+from bench.posts import make_posts
+from feed.models import Post
+from feed.timelines import get_timeline
+from tests.lab.planted.stores import Duplicating
+
+PEOPLE, FRIENDS = [30, 60], [5, 20]
+
+
+@pytest.fixture
+def seeded(db):
+    call_command("seed_bench", people=PEOPLE, friends=FRIENDS)
+
+
+@pytest.fixture
+def engine(seeded, settings):
+    settings.FEED_TIMELINE = "memory"
+    return Engine(get_timeline())
+
+
+def quietly(work, *arguments, **options):
+    """Return what ``work`` returns, and what it told the laboratory."""
+    with redirect_stdout(io.StringIO()) as out:
+        result = work(*arguments, **options)
+    return result, [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def test_a_graph_is_the_same_whenever_it_is_asked_for():
+    once, again = (graphs(PEOPLE, FRIENDS) for _ in range(2))
+
+    assert [graph.posters.tolist() for graph in once] == [g.posters.tolist() for g in again]
+    assert (once[-1].friend_ids() == again[-1].friend_ids()).all()
+
+
+def test_nobody_posts_in_two_graphs():
+    posters = np.concatenate([graph.posters for graph in graphs(PEOPLE, FRIENDS)])
+
+    assert len(np.unique(posters)) == len(posters)
+
+
+def test_friends_are_distinct_others_among_the_people():
+    for graph in graphs(PEOPLE, FRIENDS):
+        for poster, friends in zip(graph.posters, graph.friend_ids(), strict=True):
+            assert len(np.unique(friends)) == graph.friends
+            assert poster not in friends
+            assert 1 <= friends.min() <= friends.max() <= graph.people
+
+
+def test_pairs_with_more_friends_than_people_are_no_graph():
+    assert [graph[:2] for graph in graphs([10, 100], [50])] == [(100, 50)]
+
+
+def test_too_few_people_for_all_graphs_are_refused():
+    with pytest.raises(ValueError, match="too few"):
+        graphs([3, 4], [1, 2])
+
+
+def test_the_table_says_who_the_posters_friends_are(seeded):
+    for graph in graphs(PEOPLE, FRIENDS):
+        rows = Friendship.objects.filter(person_id=graph.posters[0])
+        assert set(rows.values_list("friend_id", flat=True)) == set(graph.friend_ids()[0].tolist())
+
+
+def test_a_cell_delivers_whole_batches_of_fresh_posts(engine):
+    graph = graphs(PEOPLE, FRIENDS)[-1]
+
+    cell, told = quietly(engine.cell, graph, 25)
+
+    assert told == [{"kind": "begin"}]
+    assert cell["deliveries"] % (25 * (graph.friends + 1)) == 0
+    assert 0 < cell["client_s"] <= cell["wall_s"] * 1.1
+    assert len(engine.delivered.ids_and_authors()[0]) * (graph.friends + 1) >= cell["deliveries"]
+    assert check(engine.timeline, graph, engine.delivered).ok
+
+
+def test_a_batch_that_would_take_too_long_is_left_out(engine):
+    engine.rate = 1.0
+
+    cell, _ = quietly(engine.cell, graphs(PEOPLE, FRIENDS)[-1], 25)
+
+    assert cell == {"deliveries": 0, "wall_s": None, "client_s": None}
+    assert not Post.objects.exists()
+
+
+def test_the_check_misses_what_was_not_delivered(engine):
+    graph = graphs(PEOPLE, FRIENDS)[-1]
+    posts = make_posts(np.repeat(graph.posters, 10))
+    quietly(engine.deliver, posts[1:], 25, each=graph.friends + 1)
+    engine.delivered.add(posts[:1])
+
+    found = check(engine.timeline, graph, engine.delivered)
+
+    assert not found.ok
+    assert found.missing > 0 == found.unexpected
+
+
+def test_the_check_finds_what_is_there_twice(seeded, redis_url):
+    engine = Engine(Duplicating("twice", url=redis_url))
+    graph = graphs(PEOPLE, FRIENDS)[-1]
+    posts = make_posts(np.repeat(graph.posters, 10))
+    quietly(engine.deliver, posts, 25, each=graph.friends + 1)
+
+    found = check(engine.timeline, graph, engine.delivered)
+
+    assert found.duplicated > 0 == found.missing
+
+
+def test_the_check_finds_what_should_not_be_there(engine):
+    graph = graphs(PEOPLE, FRIENDS)[-1]
+    posts = make_posts(np.repeat(graph.posters, 10))
+    quietly(engine.deliver, posts, 25, each=graph.friends + 1)
+    engine.forget()
+
+    assert check(engine.timeline, graph, engine.delivered).unexpected > 0
+
+
+@pytest.mark.parametrize("store", ["setbased", "bulk", "packed", "ring", "memory"])
+def test_an_emptied_store_has_no_timelines(store, seeded, redis, settings, transactional_db):
+    settings.FEED_TIMELINE = store
+    timeline = get_timeline()
+    (post,) = make_posts(np.array([fillers(max(PEOPLE)).few.author_id]))
+    timeline.deliver([post])
+
+    empty(timeline)
+
+    assert timeline.members(1) == []

@@ -1,0 +1,137 @@
+"""Pools and lanes: requests that wait for slow ones' connections, and those that needn't."""
+
+import os
+import subprocess
+import sys
+import threading
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+
+import MySQLdb
+import pytest
+
+from accounts.models import Person
+from db.lanes import LaneRouter
+from launch.processes import Processes
+from launch.service import Seed, Service
+from launch.variants import Variant
+from tests.conftest import client_of
+
+SHARED = {"DB_POOL_SIZE": "1"}
+SPLIT = {"DB_POOL_SIZE": "1", "DB_LANES": "expensive=1"}
+COMMON = {"WEB_WORKERS": "1", "WEB_THREADS": "4", "DB_POOL_TIMEOUT_S": "0.5"}
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Serve with few connections, which a request gets within half a second or not at all."""
+    with Processes(tmp_path / "logs") as processes:
+
+        def start(settings):
+            variant = Variant.plain("mysql_tuned-pools", "mysql_tuned", COMMON | settings)
+            service = Service(variant, processes, tmp_path)
+            service.prepare(Seed(people=10, friends=2))
+            service.start()
+            return service
+
+        yield start
+
+
+@contextmanager
+def a_slow_report(service):
+    """Let a report wait in the database for as long as the block lasts; it is answered then."""
+    answers = []
+    with closing(connect(service)) as admin:
+        admin.cursor().execute("LOCK TABLES feed_post WRITE")
+        thread = threading.Thread(target=lambda: answers.append(report(service)))
+        thread.start()
+        while not waits_for_the_lock(service):
+            pass
+        yield
+    thread.join(timeout=10)
+    assert answers == [(200, None)]
+
+
+def connect(service):
+    port = service.servers[0].port
+    return MySQLdb.connect(host="127.0.0.1", port=port, user="root", database="feed")
+
+
+def waits_for_the_lock(service):
+    with closing(connect(service)) as admin:
+        cursor = admin.cursor()
+        cursor.execute("SHOW PROCESSLIST")
+        return any("Waiting for table" in (row[6] or "") for row in cursor.fetchall())
+
+
+def ask(service, method, path, body=None):
+    """Return status and Retry-After."""
+    token = service.tokens.read_text().splitlines()[1].partition(",")[2]
+    headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+    with closing(HTTPConnection("127.0.0.1", service.port, timeout=20)) as connection:
+        connection.request(method, path, body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        return answer.status, answer.headers["Retry-After"]
+
+
+def report(service):
+    return ask(service, "GET", "/v1/me/report/")
+
+
+def log_in(service):
+    """Ask for somebody who doesn't exist, which takes a query."""
+    return ask(service, "POST", "/v1/token/", '{"username": "nobody", "password": "x"}')
+
+
+def test_requests_wait_for_a_slow_one_when_they_share_a_pool(start):
+    service = start(SHARED)
+
+    with a_slow_report(service):
+        assert log_in(service) == (503, "1")
+    assert log_in(service) == (401, None)
+
+
+def test_with_a_pool_of_their_own_they_do_not(start):
+    service = start(SPLIT)
+
+    with a_slow_report(service):
+        assert log_in(service) == (401, None)
+        assert report(service) == (503, "1")
+    assert report(service) == (200, None)
+
+
+def test_a_streamed_answer_stays_in_its_lane_until_the_next_request(friends, settings):
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "db.lanes.LaneMiddleware"]
+    settings.DB_LANES = {"expensive": "replica1"}
+    client, router = client_of(1), LaneRouter()
+
+    response = client.get("/v1/me/export/")
+    assert router.db_for_read(Person) == "replica1"
+    assert list(response.streaming_content)
+
+    client.get("/v1/feed/")
+    assert router.db_for_read(Person) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ({"DB_POOL_SIZE": "5"}, "need MySQL"),
+        ({"DB_LANES": "expensive=5"}, "need MySQL"),
+        ({"DB_LANES": "expensive=replica1"}, "'replica1' is no pool size and none of: default"),
+    ],
+    ids=str,
+)
+def test_a_pool_that_cannot_be_had_is_told_at_the_start(wrong, complaint, tmp_path):
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"}
+
+    done = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        env=os.environ | database | wrong,
+        capture_output=True,
+        text=True,
+    )
+
+    assert done.returncode != 0
+    assert complaint in done.stderr

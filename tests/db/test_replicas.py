@@ -1,0 +1,112 @@
+"""Reading from a replica, on real servers: one that stands still shows who reads where."""
+
+import json
+import time
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+
+import pytest
+
+from lab.experiments.browse import Browse
+from launch.processes import Processes
+from launch.service import Seed, Service
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("service")
+    with Processes(folder / "logs") as processes:
+        variant = Browse().variant("mysql_tuned-1server-1replica-counter")
+        service = Service(variant, processes, folder)
+        service.prepare(Seed(people=3, friends=2), [("seed_likes", "--posts=3", "--likes=0")])
+        service.start()
+        yield service
+
+
+@pytest.fixture
+def client(service):
+    tokens = dict(line.split(",") for line in service.tokens.read_text().split())
+    with closing(HTTPConnection("127.0.0.1", service.port, timeout=10)) as connection:
+        yield Client(connection, tokens["1"])
+
+
+class Client:
+    """A person who keeps her cookie, as browsers do."""
+
+    def __init__(self, connection, token):
+        self.connection = connection
+        self.headers = {"Authorization": f"Bearer {token}"}
+
+    def ask(self, method, path):
+        self.connection.request(method, path, headers=self.headers)
+        answer = self.connection.getresponse()
+        text = answer.read()
+        if cookie := answer.getheader("Set-Cookie"):
+            self.headers["Cookie"] = cookie.partition(";")[0]
+        return answer.status, json.loads(text) if text else None
+
+    def likes(self, post_id):
+        return self.ask("GET", f"/v1/posts/{post_id}/")[1]["likes"]
+
+
+@contextmanager
+def standing_still(service):
+    """The replica takes nothing over within the block."""
+    (replica,) = service.replicas.servers
+    with replica.connect() as connection:
+        connection.cursor().execute("STOP SLAVE SQL_THREAD")
+        yield
+        connection.cursor().execute("START SLAVE SQL_THREAD")
+    service.replicas.catch_up()
+
+
+def test_who_wrote_reads_what_she_wrote_and_others_the_replica(service, client):
+    with standing_still(service):
+        assert client.ask("PUT", "/v1/posts/1/like/") == (204, None)
+
+        assert client.likes(1) == 1
+        client.headers.pop("Cookie")
+        assert client.likes(1) == 0
+
+    assert client.likes(1) == 1
+
+
+def test_who_wrote_reads_from_a_replica_that_has_it(service, client):
+    client.ask("PUT", "/v1/posts/2/like/")
+    service.replicas.catch_up()
+    with standing_still(service):
+        with service.replicas.primary.connect() as connection:  # what only the primary has
+            connection.cursor().execute("UPDATE feed.feed_post SET like_count = 7 WHERE id = 2")
+            connection.commit()
+
+        assert client.likes(2) == 1
+
+
+@pytest.mark.parametrize("cookie", ["", "unknown", "1", "0-1-" + "9" * 30, "'; DROP TABLE x"])
+def test_a_cookie_that_is_no_position_does_no_harm(cookie, client):
+    client.headers["Cookie"] = f"written={cookie}"
+
+    assert client.ask("GET", "/v1/posts/3/")[0] == 200
+
+
+def test_a_position_that_never_comes_is_read_from_the_primary(service, client):
+    with standing_still(service):
+        client.ask("PUT", "/v1/posts/3/like/")
+        client.headers["Cookie"] = "written=0-1-999999999"
+
+        assert client.likes(3) == 1
+
+
+def test_a_replica_that_is_away_is_left_out(service, client):
+    """The last test: it ends the replica."""
+    (replica,) = service.replicas.servers
+    assert client.ask("GET", "/v1/posts/1/")[0] == 200  # so that the app server is connected
+    with closing(replica.connect()) as connection:
+        connection.cursor().execute("SHUTDOWN")
+    while replica.is_ready():
+        time.sleep(0.05)
+
+    statuses = [client.ask("GET", "/v1/posts/1/")[0] for _ in range(20)]
+
+    assert statuses.count(200) >= 18
+    assert set(statuses[3:]) == {200}

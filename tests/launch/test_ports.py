@@ -1,0 +1,97 @@
+"""A port that is in use is said to be, before anything is started."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+from urllib.request import urlopen
+
+import pytest
+
+from launch.ports import PortTaken, claimed
+from launch.processes import RunFailed, free_port
+
+UP = [sys.executable, "-m", "lab", "up", "sqlite-inline-setbased", "--people=3", "--friends=2"]
+
+
+@pytest.fixture
+def listener():
+    with socket.create_server(("127.0.0.1", 0), reuse_port=True) as server:
+        yield server
+
+
+def port_of(server):
+    return server.getsockname()[1]
+
+
+def up(port, folder):
+    return [*UP, f"--port={port}", f"--tokens={folder}/tokens.csv"]
+
+
+def test_who_listens_on_a_port_is_named(listener):
+    named = rf"{port_of(listener)} is in use by .*\(pid {os.getpid()}\)"
+    with pytest.raises(PortTaken, match=named), claimed(port_of(listener)):
+        pass
+
+
+def test_a_port_that_nobody_is_seen_to_listen_on_has_another_program():
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        named = "is in use by another program; choose another"
+        with pytest.raises(PortTaken, match=named), claimed(port_of(bound)):
+            pass
+
+
+def test_one_laboratory_at_a_time_claims_a_port():
+    port = free_port()
+    with claimed(port):
+        with pytest.raises(PortTaken, match="in use by another laboratory"), claimed(port):
+            pass
+        with claimed(free_port()):
+            pass
+    with claimed(port):
+        pass
+
+
+def test_connections_that_have_ended_do_not_keep_a_port_in_use(listener):
+    port = port_of(listener)
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        listener.accept()[0].close()  # who closes first keeps the address for a minute
+        assert client.recv(1) == b""
+    listener.close()
+    with claimed(port):
+        pass
+
+
+def test_a_port_that_does_not_exist_is_refused():
+    with pytest.raises(RunFailed, match="can't listen on"), claimed(99999):
+        pass
+
+
+def test_a_foreign_listener_is_named_at_once(listener, tmp_path):
+    command = up(port_of(listener), tmp_path)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"127.0.0.1:{port_of(listener)} is in use by ")
+    assert done.stderr.endswith(f"(pid {os.getpid()}); choose another with --port\n")
+    assert done.stderr.count("\n") == 1
+
+
+def test_a_second_laboratory_leaves_the_first_one_serving(tmp_path):
+    port = free_port()
+    command = up(port, tmp_path)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+        try:
+            while "Ctrl-C" not in first.stdout.readline():
+                assert first.poll() is None
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=20) as answer:
+                assert answer.status == 200
+        finally:
+            first.send_signal(signal.SIGINT)
+
+    assert done.returncode == 1
+    assert "-m gunicorn " in done.stderr
+    assert done.stderr.endswith("; choose another with --port\n")

@@ -1,0 +1,111 @@
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+
+from launch.processes import Processes, RunFailed
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(60)"]
+STUBBORN = [
+    sys.executable,
+    "-c",
+    "import signal, subprocess, sys, time\n"
+    "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)'])\n"
+    "print('up', flush=True)\n"
+    "time.sleep(60)",
+]
+
+
+@pytest.fixture
+def processes(tmp_path):
+    with Processes(tmp_path / "logs") as processes:
+        yield processes
+
+
+def test_leaving_the_block_ends_everything(tmp_path):
+    with Processes(tmp_path) as processes:
+        started = [processes.start(role, SLEEP, {}) for role in ("web", "workers", "web")]
+        assert all(psutil.pid_exists(process.pid) for process in started)
+
+    assert not any(psutil.pid_exists(process.pid) for process in started)
+
+
+def test_what_ignores_the_signal_is_killed_with_its_children(processes, monkeypatch):
+    monkeypatch.setattr("launch.processes.STOP_WITHIN_S", 0.2)
+    process = processes.start("web", STUBBORN, {})
+    processes.wait_until("web", lambda: "up" in processes.log_tail("web"))
+    (child,) = psutil.Process(process.pid).children()
+
+    processes.stop("web")
+
+    assert process.poll() is not None
+    psutil.wait_procs([child], timeout=5)
+    assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_process_that_ends_by_itself_fails_the_run_with_its_last_words(processes):
+    processes.start("web", [sys.executable, "-c", "print('no port'); raise SystemExit(3)"], {})
+
+    with pytest.raises(RunFailed, match=r"web ended \(3\): no port"):
+        processes.wait_until("web", lambda: False)
+
+
+def test_a_process_that_never_gets_ready_fails_the_run(processes):
+    processes.start("web", SLEEP, {})
+
+    with pytest.raises(RunFailed, match="wasn't ready within"):
+        processes.wait_until("web", lambda: False, within_s=0.2)
+
+
+def test_a_command_gives_its_output_and_other_exit_codes_fail_the_run(processes):
+    assert processes.call("echo", ["echo", "hello"], {}) == "hello\n"
+    assert processes.call("false", ["false"], {}, ok=(0, 1)) == ""
+    with pytest.raises(RunFailed, match="false ended with status 1"):
+        processes.call("false", ["false"], {})
+
+
+def test_cpu_is_that_of_a_process_and_its_children(processes):
+    family = "import os, time\nos.fork()\nwhile time.process_time() < .3: pass\ntime.sleep(60)"
+    processes.start("web", [sys.executable, "-c", family], {})
+
+    give_up_at = time.monotonic() + 10
+    while processes.cpu_s()["web"] < 0.5 and time.monotonic() < give_up_at:
+        time.sleep(0.05)
+
+    assert 0.5 <= processes.cpu_s()["web"] < 2
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    """The whole laboratory, interrupted in the middle of the load."""
+    out = tmp_path / "out"
+    laboratory = subprocess.Popen(
+        [
+            *(
+                sys.executable,
+                "-m",
+                "lab",
+                "run",
+                "fanout",
+                "--shared",
+                "--variants=sqlite-outbox-setbased",
+            ),
+            *("--users=20", "--people=100", "--friends=20", "--run-time=60s", f"--out={out}"),
+        ],
+        stderr=subprocess.PIPE,
+    )
+    give_up_at = time.monotonic() + 60
+    children = []
+    while len(children) < 5 and time.monotonic() < give_up_at:  # app servers, drainer, locust
+        children = psutil.Process(laboratory.pid).children(recursive=True)
+        time.sleep(0.1)
+    assert len(children) >= 5
+
+    laboratory.send_signal(2)
+    laboratory.communicate(timeout=60)
+
+    assert laboratory.returncode == 130
+    _, alive = psutil.wait_procs(children, timeout=5)
+    assert not alive

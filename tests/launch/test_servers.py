@@ -1,0 +1,287 @@
+"""Private servers, and those that somebody else runs."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from configparser import ConfigParser
+from pathlib import Path
+
+import psutil
+import pytest
+import redis
+
+from lab.experiments.browse import Browse
+from launch.processes import Processes, RunFailed
+from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, launchers, servers_for
+from launch.servers.external import COMPARED, differences
+from launch.servers.launchers import docker_answers, installed
+from launch.servers.mysql import PROFILES, mysql_name
+from launch.servers.redis import redis_name
+
+SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=1s"]
+
+
+@pytest.fixture
+def processes(tmp_path):
+    with Processes(tmp_path / "logs") as processes:
+        yield processes
+
+
+@pytest.fixture(scope="module")
+def somebodys(tmp_path_factory):
+    """Where somebody else runs servers."""
+    folder = tmp_path_factory.mktemp("somebody")
+    with Processes(folder / "logs") as processes:
+        yield processes, folder
+
+
+@pytest.fixture(scope="module")
+def mysql(somebodys):
+    processes, folder = somebodys
+    server = MySQL(processes, folder / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
+    server.start()
+    return server
+
+
+@pytest.fixture(scope="module")
+def redis_server(somebodys):
+    processes, folder = somebodys
+    server = Redis(processes, folder / "redis", LAUNCHERS["local"])
+    server.start()
+    return server
+
+
+def test_rabbitmq_answers_and_leaves_nothing_behind(tmp_path):
+    others = psutil.Process().children(recursive=True)
+    with Processes(tmp_path / "logs") as processes:
+        server = RabbitMQ(processes, tmp_path / "rabbitmq", LAUNCHERS["local"])
+        server.start()
+        mine = [p for p in psutil.Process().children(recursive=True) if p not in others]
+
+        assert re.fullmatch(r"RabbitMQ [\d.]+", server.version())
+        assert processes.memory_mib()["broker"] > 10
+        assert any("epmd" in process.name() for process in mine)
+
+    _, alive = psutil.wait_procs(mine, timeout=5)
+    assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
+
+
+PROFILE_NAMES = ("default.cnf", "published.cnf", "tuned.cnf")
+
+
+@pytest.fixture(scope="module", params=PROFILE_NAMES)
+def profiled(request, tmp_path_factory):
+    """A server of each profile, whose user has settings that no server understands."""
+    folder = tmp_path_factory.mktemp("profiled")
+    (folder / ".my.cnf").write_text("[mysqld]\nno_such_option = 1\n")
+    with pytest.MonkeyPatch.context() as patch, Processes(folder / "logs") as processes:
+        patch.setenv("HOME", str(folder))
+        server = MySQL(processes, folder / "mysql", LAUNCHERS["local"], profile=request.param)
+        server.start()
+        yield server
+
+
+def answer(server, sql):
+    with server.connect() as connection:
+        cursor = connection.cursor()
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def test_a_server_has_the_settings_of_its_profile(profiled):
+    settings = dict(answer(profiled, "SHOW GLOBAL VARIABLES"))
+
+    assert differences(profiled.profile, settings) == []
+
+
+def test_any_text_can_be_stored_whatever_the_profile(profiled):
+    ((created,),) = answer(
+        profiled,
+        "SELECT default_collation_name FROM information_schema.schemata WHERE schema_name = 'feed'",
+    )
+
+    assert created == "utf8mb4_bin"
+
+
+def test_a_server_listens_on_its_own_port_of_this_machine_only(profiled):
+    (pid,) = profiled.processes.pids("database")
+    open_to = [it.laddr for it in psutil.Process(pid).net_connections() if it.status == "LISTEN"]
+
+    assert open_to == [("127.0.0.1", profiled.port)]
+
+
+def test_a_server_says_whose_it_is(profiled):
+    assert re.fullmatch(r"(MySQL|MariaDB) \d+\.\d+\.\d+", profiled.version())
+
+
+@pytest.mark.parametrize("name", ["default.cnf", "published.cnf"])
+def test_what_is_published_are_three_options(name):
+    profile = ConfigParser()
+    profile.read(PROFILES / name)
+
+    assert sorted(profile["mysqld"]) == sorted(COMPARED)
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("10.11.19-MariaDB-0+deb12u1", "MariaDB 10.11.19"),
+        ("5.5.5-10.6.18-MariaDB", "MariaDB 10.6.18"),
+        ("9.7.4-2", "MySQL 9.7.4"),
+        ("8.0.36", "MySQL 8.0.36"),
+    ],
+)
+def test_mysql_and_mariadb_are_told_apart(said, name):
+    assert mysql_name(said) == name
+
+
+def test_valkey_is_not_called_redis():
+    valkey = {"redis_version": "7.2.4", "server_name": "valkey", "valkey_version": "9.1.2"}
+
+    assert redis_name(valkey) == "Valkey 9.1.2"
+    assert redis_name({"redis_version": "7.0.15"}) == "Redis 7.0.15"
+
+
+def program(path):
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def only(tmp_path, monkeypatch):
+    """A folder that has all programs there are."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setattr(launchers, "UNPACKED", folder)
+    monkeypatch.setattr(launchers, "SBIN", str(folder))
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("LAB_MYSQL", raising=False)
+    return folder
+
+
+def test_mariadb_is_taken_unless_mysql_is_chosen(only, monkeypatch):
+    program(only / "mariadbd")
+    program(only / "mysqld")
+
+    assert installed(MySQL) == str(only / "mariadbd")
+    monkeypatch.setenv("LAB_MYSQL", "mysql")
+    assert installed(MySQL) == str(only / "mysqld")
+
+
+def test_mysql_is_taken_where_there_is_nothing_else(only):
+    program(only / "mysqld")
+
+    assert installed(MySQL) == str(only / "mysqld")
+
+
+def test_what_mariadb_links_as_mysqld_is_not_mysql(only, monkeypatch):
+    program(only / "mariadbd")
+    (only / "mysqld").symlink_to("mariadbd")
+    monkeypatch.setenv("LAB_MYSQL", "mysql")
+
+    with pytest.raises(RunFailed, match=r"LAB_MYSQL=mysql isn't installed: .*make mysql"):
+        installed(MySQL)
+
+
+def test_an_unknown_choice_is_refused_with_the_known_ones(monkeypatch):
+    monkeypatch.setenv("LAB_REDIS", "memcached")
+
+    with pytest.raises(RunFailed, match="LAB_REDIS=memcached is none of redis, valkey"):
+        installed(Redis)
+
+
+@pytest.mark.parametrize("chosen", ["mysql", ""])
+def test_replicas_of_mysql_are_refused_before_anything_starts(
+    chosen, only, processes, tmp_path, monkeypatch
+):
+    program(only / "mysqld")
+    monkeypatch.setenv("LAB_MYSQL", chosen)
+    variant = Browse().variant("mysql_tuned-1server-1replica-counter")
+
+    with pytest.raises(RunFailed, match="replicas need MariaDB"):
+        servers_for(variant, "auto", processes, tmp_path)
+
+
+def test_a_missing_binary_is_named_with_its_package(processes, tmp_path, monkeypatch):
+    monkeypatch.setattr(Redis, "binaries", ("no-such-server",))
+    monkeypatch.delenv("LAB_REDIS", raising=False)
+    server = Redis(processes, tmp_path / "redis", LAUNCHERS["auto"])
+
+    with pytest.raises(RunFailed, match=r"no-such-server is not installed.*redis-server"):
+        server.start()
+
+
+def test_docker_without_an_engine_is_refused(processes, tmp_path, monkeypatch):
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
+    server = Redis(processes, tmp_path / "redis", LAUNCHERS["docker"])
+
+    assert not docker_answers()
+    with pytest.raises(RunFailed, match="no Docker engine answers"):
+        server.start()
+
+
+def test_containers_are_those_of_compose():
+    compose = Path("compose/compose.yaml").read_text()
+
+    assert all(f"image: {server.image}\n" in compose for server in (MySQL, RabbitMQ, Redis))
+
+
+@pytest.fixture
+def external(mysql, redis_server):
+    """What the user of --servers external sets; REDIS_URL and BROKER_URL come from Redis alone."""
+    return mysql.environment | redis_server.environment
+
+
+def laboratory(tmp_path, environment, variant="mysql_tuned-task-ring"):
+    arguments = [f"--variants={variant}", *SMALL, "--servers=external", f"--out={tmp_path}/out"]
+    done = subprocess.run(
+        [sys.executable, "-m", "lab", "run", "fanout", "--shared", *arguments],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    (path,) = (tmp_path / "out").glob("*/result.json")
+    return done, json.loads(path.read_text())
+
+
+def test_external_servers_serve_a_run_and_are_left_as_they_were(tmp_path, external, mysql):
+    done, result = laboratory(tmp_path, external)
+
+    assert done.returncode == 0, done.stderr
+    assert result["audit"]["ok"]
+    servers = result["environment"]["servers"]
+    assert all("(external)" in version for version in servers.values())
+    assert servers["database"] == f"{mysql.version()} (external)"
+    with mysql.connect() as connection:
+        cursor = connection.cursor()
+        assert cursor.execute("SHOW DATABASES LIKE 'feed_lab%'") == 0
+    for name in ("REDIS_URL", "BROKER_URL"):
+        assert redis.Redis.from_url(external[name]).dbsize() == 0
+
+
+def test_an_external_redis_with_something_in_it_is_refused_and_kept(tmp_path, external):
+    client = redis.Redis.from_url(external["REDIS_URL"])
+    client.set("mine", "dear to me")
+
+    done, result = laboratory(tmp_path, external)
+
+    assert done.returncode == 1
+    assert "has to name an empty database" in result["errors"][0]
+    assert client.getdel("mine") == b"dear to me"
+
+
+def test_an_external_database_with_another_profile_is_refused(tmp_path, external):
+    done, result = laboratory(tmp_path, external, variant="mysql_default-inline-setbased")
+
+    assert done.returncode == 1
+    assert "max_connections is 1000, not 150" in result["errors"][0]
+
+
+def test_external_servers_have_to_be_named(tmp_path):
+    done, result = laboratory(tmp_path, {"DATABASE_URL": ""}, "mysql_tuned-inline-setbased")
+
+    assert done.returncode == 1
+    assert "needs DATABASE_URL=mysql://" in result["errors"][0]

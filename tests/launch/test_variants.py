@@ -1,0 +1,76 @@
+import pytest
+
+from config import settings
+from lab.experiments import EXPERIMENTS
+from launch.variants import STORES, STRATEGIES, UnknownVariant, Variant
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.name)
+def test_every_variant_of_an_experiment_has_a_name_that_says_it(experiment):
+    for name in experiment.variants:
+        assert experiment.variant(name).name == name
+
+
+def test_any_combination_can_be_spelled():
+    variant = Variant.named("sqlite-outbox-bulk")
+
+    assert variant.environment == {"FEED_FANOUT": "outbox", "FEED_TIMELINE": "bulk"}
+    assert variant.drains
+
+
+@pytest.mark.parametrize(
+    ("name", "strategy", "store"),
+    [("sqlite-pull", "inline", "pull"), ("sqlite-null", "null", "setbased")],
+)
+def test_short_names(name, strategy, store):
+    variant = Variant.named(name)
+
+    assert (variant.strategy, variant.store) == (strategy, store)
+
+
+@pytest.mark.parametrize(
+    ("name", "broker", "redis"),
+    [
+        ("sqlite-task-setbased", "redis", True),
+        ("sqlite-task-setbased@rabbitmq", "rabbitmq", False),
+        ("sqlite-task-ring@rabbitmq", "rabbitmq", True),
+        ("sqlite-outbox-setbased", None, False),
+    ],
+)
+def test_a_broker_is_there_for_celery(name, broker, redis):
+    variant = Variant.named(name)
+
+    assert (variant.broker, variant.uses_redis) == (broker, redis)
+
+
+@pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@redis"])
+def test_a_broker_that_makes_no_sense_is_refused(name):
+    with pytest.raises(UnknownVariant, match=r"broker"):
+        Variant.named(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "sqlite", "oracle-inline-bulk", "sqlite-later-bulk", "sqlite-inline-paper"]
+)
+def test_a_bad_name_is_refused_with_the_good_ones(name):
+    with pytest.raises(UnknownVariant, match=r"none of (sqlite|inline|rowwise), "):
+        Variant.named(name)
+
+
+def test_the_laboratory_knows_what_the_service_has():
+    """It may not import the service, so the names stand twice."""
+    assert set(STRATEGIES) == set(settings.FEED_FANOUTS)
+    assert set(STORES) == set(settings.FEED_TIMELINES) - {"memory"}
+
+
+@pytest.mark.parametrize(
+    ("name", "clean"),
+    [
+        ("sqlite-inline-bulk", True),
+        ("sqlite-pull", True),
+        ("sqlite-null", False),
+        ("sqlite_per_server-inline-bulk", False),
+    ],
+)
+def test_what_is_lost_by_design_is_known(name, clean):
+    assert Variant.named(name).should_be_clean == clean

@@ -1,0 +1,34 @@
+"""What web.gunicorn_worker uses of gunicorn and gunicorn doesn't document."""
+
+import inspect
+from hashlib import sha256
+
+from gunicorn.http.body import LengthReader
+from gunicorn.http.parser import Parser
+from gunicorn.http.unreader import Unreader
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+READ = "e6233e929e3735d565cec8005b146fd4cc4b636f2c929ea2bd7e2b58eaadef77"
+PARTS = (
+    TConn,
+    ThreadWorker.__init__,
+    ThreadWorker.accept,
+    ThreadWorker.enqueue_req,
+    ThreadWorker.wait_for_and_dispatch_events,
+    ThreadWorker.murder_pending,
+    ThreadWorker.run,
+    ThreadWorker.finish_request,
+    ThreadWorker.handle,
+    ThreadWorker.handle_request,
+    ThreadWorker._keepalive_after,
+    Parser,
+    Unreader,
+    LengthReader,
+)
+
+
+def test_gunicorn_is_what_was_read_when_the_worker_was_written():
+    """When this fails, read the parts again and see to the worker, then write the new digest."""
+    source = "".join(inspect.getsource(part) for part in PARTS)
+
+    assert sha256(source.encode()).hexdigest() == READ

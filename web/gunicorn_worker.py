@@ -1,0 +1,173 @@
+"""gunicorn's gthread worker without its threads.
+
+It builds on parts of gunicorn that are not documented: how ThreadWorker hands connections on
+(enqueue_req, handle, finish_request, wait_for_and_dispatch_events, murder_pending, nr_conns,
+max_keepalived, poller, method_queue), TConn's parser, the parser's unreader and its buf, and of a
+request body.reader and _expected_100_continue. tests/web/test_gunicorn_private.py fails when those change.
+"""
+
+from functools import partial
+from resource import RLIMIT_NOFILE, getrlimit
+from selectors import EVENT_READ
+from socket import SHUT_WR, socket
+from time import monotonic
+from typing import Any
+
+from gunicorn.http import get_parser
+from gunicorn.workers.gthread import TConn, ThreadWorker
+
+from web.received import READ_SIZE, Received
+
+REQUEST_WITHIN_S = 10
+"""Seconds for a request to arrive, from its first byte; for the first one from the connection."""
+ANSWER_WITHIN_S = 2
+"""Seconds for a client to take so much of an answer that the rest fits into the socket's buffer."""
+LEAVE_WITHIN_S = 2
+"""Seconds for a client to read its last answer; closed before it has, it may lose the answer."""
+
+
+class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+    """Keeps connections alive like gthread, but answers each request in its event loop.
+
+    No thread waits for another's turn at the interpreter, which costs a short request more than
+    the request itself (docs/decisions/0009). The loop reads what has arrived and answers requests
+    that are whole, so a client that sends half a request holds up nobody (docs/decisions/0036).
+    What waits for a server behind this one holds up the process's other clients: run more of
+    these processes than cores.
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.halves: dict[TConn, float] = {}
+        """Connections without a whole request, each with its deadline; the oldest first."""
+        self.leaving: dict[TConn, float] = {}
+        """Connections that have their last answer, in the same way."""
+        self.looked_at = 0.0
+        """When the loop last asked what has arrived."""
+
+    def init_process(self) -> None:
+        may_open, _ = getrlimit(RLIMIT_NOFILE)
+        self.worker_connections: int = min(self.cfg.worker_connections, may_open * 3 // 4)
+        self.spare = self.worker_connections // 20
+        """Connections that may come at once. As many places are kept free for them, and as many
+        more from those who are kept alive, so that halves have places to lose."""
+        self.max_keepalived = self.worker_connections - 2 * self.spare
+        super().init_process()
+
+    def accept(self, listener: socket) -> None:
+        """Accept several at once: while many requests are answered, the loop iterates rarely."""
+        for _ in range(self.spare):
+            before = self.nr_conns
+            super().accept(listener)
+            if self.nr_conns == before:
+                return
+
+    def enqueue_req(self, conn: TConn) -> None:
+        """Answer a request that is whole; leave the rest of any other to the poller."""
+        if self.cfg.is_ssl:
+            super().enqueue_req(conn)  # in gthread's own way, by a thread
+            return
+        if conn.parser is None:
+            _begin(conn)
+        try:
+            whole = conn.parser.unreader.receive(conn.sock)
+        except OSError:
+            self._close(conn)
+            return
+        if whole:
+            self._forget(conn)
+            self._answer(conn)
+        elif conn not in self.halves:
+            self._wait(conn, self.halves, REQUEST_WITHIN_S, lambda _: self.enqueue_req(conn))
+
+    def handle_request(self, req: Any, conn: TConn) -> Any:
+        if not self.cfg.is_ssl:
+            req._expected_100_continue = False  # Received has answered that
+            if not conn.parser.unreader.has_body_of(req):
+                req.force_close()  # the rest is not waited for
+            conn.sock.settimeout(ANSWER_WITHIN_S)
+        try:
+            return super().handle_request(req, conn)
+        except TimeoutError:
+            self.log.warning("%s doesn't read its answer", conn.client)
+            raise StopIteration from None
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        self.looked_at = monotonic()
+        super().wait_for_and_dispatch_events(timeout)
+
+    def murder_pending(self) -> None:
+        """Close whose time is up, and the oldest where places for new connections are needed.
+
+        What came while the loop answered somebody hasn't been looked at yet, so it is in time.
+        """
+        super().murder_pending()
+        most = self.worker_connections - self.spare
+        for waiting in (self.leaving, self.halves):
+            while waiting and (
+                self.nr_conns > most or next(iter(waiting.values())) < self.looked_at
+            ):
+                self._close(next(iter(waiting)))
+
+    def _answer(self, conn: TConn) -> None:
+        kept = self.handle(conn)
+        conn.parser.unreader.answered()
+        self.notify()  # requests that are ready together may add up to the time-out
+        if not kept:
+            self._leave(conn)
+        elif len(conn.parser.unreader):
+            conn.sock.setblocking(False)
+            self.method_queue.defer(self.enqueue_req, conn)  # after everyone else's
+        else:
+            self.finish_request(conn, _Answered())
+
+    def _leave(self, conn: TConn) -> None:
+        try:
+            conn.sock.setblocking(False)
+            conn.sock.shutdown(SHUT_WR)
+        except OSError:
+            self._close(conn)
+        else:
+            self._wait(conn, self.leaving, LEAVE_WITHIN_S, partial(self._discard, conn))
+
+    def _discard(self, conn: TConn, sock: socket) -> None:
+        try:
+            ended = not sock.recv(READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError:
+            ended = True
+        if ended:
+            self._close(conn)
+
+    def _wait(
+        self, conn: TConn, waiting: dict[TConn, float], within_s: float, on_readable: Any
+    ) -> None:
+        waiting[conn] = monotonic() + within_s
+        self.poller.register(conn.sock, EVENT_READ, on_readable)
+
+    def _forget(self, conn: TConn) -> None:
+        for waiting in (self.halves, self.leaving):
+            if waiting.pop(conn, None):
+                self.poller.unregister(conn.sock)
+
+    def _close(self, conn: TConn) -> None:
+        self._forget(conn)
+        self.nr_conns -= 1
+        conn.close()
+
+
+class _Answered:
+    """What gthread wants of a future: that of a connection which is kept alive."""
+
+    def cancelled(self) -> bool:
+        return False
+
+    def result(self) -> bool:
+        return True
+
+
+def _begin(conn: TConn) -> None:
+    conn.parser = get_parser(conn.cfg, conn.sock, conn.client)
+    conn.parser.unreader = Received()
+    conn.initialized = True

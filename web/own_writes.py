@@ -1,0 +1,41 @@
+"""Everyone sees what she has written, also where others are shown what is a little old.
+
+A request that may have written answers a cookie with the primary's position, which the client
+sends back for a while. It works across any number of app servers, as none of them remembers
+anything (docs/decisions/0015).
+"""
+
+from collections.abc import Callable
+from math import ceil
+from typing import Any
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+
+from db.replicas import primary_position, reading
+
+COOKIE = "written"
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+Handler = Callable[[HttpRequest], HttpResponse]
+
+
+def seen(get_response: Handler) -> Handler:
+    """Middleware that chooses where a request reads, and remembers when a client wrote."""
+
+    def answer(request: HttpRequest) -> HttpResponse:
+        if request.method in SAFE_METHODS:
+            with reading(after=request.COOKIES.get(COOKIE)):
+                return get_response(request)
+        response = get_response(request)
+        if response.status_code < 300:
+            keep_s = ceil(settings.OWN_WRITES_S)
+            position = primary_position()
+            response.set_cookie(COOKIE, position, max_age=keep_s, httponly=True, samesite="Lax")
+        return response
+
+    return answer
+
+
+def has_written(request: Any) -> bool:
+    """Tell whether whoever asks wrote something a short while ago."""
+    return COOKIE in request.COOKIES

@@ -1,0 +1,84 @@
+"""What a connection has sent, and whether there is a request in it that can be answered."""
+
+import re
+from math import inf
+from os import SEEK_END
+from socket import socket
+from typing import Any
+
+from django.conf import settings
+from gunicorn.http.errors import LimitRequestHeaders, NoMoreData
+from gunicorn.http.unreader import Unreader
+
+MAX_HEAD = 32 * 1024  # bytes; gunicorn limits each line by itself
+READ_SIZE = 16 * 1024
+CONTENT_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*(\d{1,18})[ \t]*\r\n", re.IGNORECASE)
+EXPECT = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
+
+
+class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
+    """Bytes that no request has taken yet. gunicorn parses these and never reads the socket.
+
+    A request is whole when its head is here, and its body if that is not longer than the service
+    accepts. Longer ones are refused by their Content-Length; Django reads no chunked ones.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._size: int | None = None  # of the first request; None until its head is here
+        self._expects_continue = False
+
+    def __len__(self) -> int:
+        return int(self.buf.seek(0, SEEK_END))
+
+    def receive(self, sock: socket) -> bool:
+        """Read what is there; tell whether a request is whole. Raises OSError at the end."""
+        while not (whole := self._is_whole()) and self._read(sock):
+            pass
+        if whole:
+            return True
+        if self._expects_continue:
+            self._expects_continue = False
+            sock.send(b"HTTP/1.1 100 Continue\r\n\r\n")
+        return False
+
+    def has_body_of(self, request: Any) -> bool:
+        """Tell whether the whole body is here, of a request whose head gunicorn has taken."""
+        return bool(getattr(request.body.reader, "length", inf) <= len(self))
+
+    def answered(self) -> None:
+        """Go on to the next request."""
+        self._size = None
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """Refuse to read more: gunicorn asks when it has used up what is here."""
+        if self._size is None:
+            raise LimitRequestHeaders("the head is too long")
+        raise NoMoreData
+
+    def _read(self, sock: socket) -> bool:
+        try:
+            data = sock.recv(READ_SIZE)
+        except BlockingIOError:
+            return False
+        if not data:
+            raise ConnectionAbortedError
+        self.buf.seek(0, SEEK_END)
+        self.buf.write(data)
+        return True
+
+    def _is_whole(self) -> bool:
+        return len(self) >= self._size if self._size is not None else self._has_head()
+
+    def _has_head(self) -> bool:
+        """Look for the end of the head; one that gunicorn refuses as it is needs none."""
+        held = self.buf.getvalue()
+        end = held.find(b"\r\n\r\n") + 4
+        if end < 4:
+            return len(held) > MAX_HEAD or held.count(b"\n") > held.count(b"\r\n")
+        head = held[:end]
+        found = CONTENT_LENGTH.search(head)
+        length = int(found[1]) if found else 0
+        self._size = end + length if length <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE else end
+        self._expects_continue = b" HTTP/1.1\r\n" in head and bool(EXPECT.search(head))
+        return len(held) >= self._size
