@@ -8,14 +8,14 @@ from feed.audit import Audit, Due, audit_one
 from bench.graphs import SEED, Graph
 from bench.posts import Delivered
 from feed.recipients import Ids
-from feed.timelines.base import Timeline
-from feed.timelines.redis import RedisTimeline
-from feed.timelines.sql import SQLTimeline
+from feed.timeline_stores.base import TimelineStore
+from feed.timeline_stores.redis import RedisStore
+from feed.timeline_stores.sql import SQLStore
 
 SAMPLE = 20
 
 
-def check(timeline: Timeline, graph: Graph, delivered: Delivered) -> Audit:
+def check(timeline: TimelineStore, graph: Graph, delivered: Delivered) -> Audit:
     """Audit the timelines of some random people against what was delivered."""
     ids, authors = delivered.ids_and_authors()
     friend_ids = graph.friend_ids()
@@ -28,13 +28,13 @@ def check(timeline: Timeline, graph: Graph, delivered: Delivered) -> Audit:
     return found
 
 
-def entries(timeline: Timeline, owner_ids: Ids) -> int:
+def entries(timeline: TimelineStore, owner_ids: Ids) -> int:
     return sum(len(timeline.members(owner_id)) for owner_id in owner_ids.tolist())
 
 
-def empty(timeline: Timeline) -> None:
+def empty(timeline: TimelineStore) -> None:
     """Clear a store, a table by throwing it away: deleted rows would be tidied up for minutes."""
-    if not isinstance(timeline, SQLTimeline):
+    if not isinstance(timeline, SQLStore):
         timeline.clear()
         return
     table = timeline.model._meta.db_table
@@ -43,12 +43,12 @@ def empty(timeline: Timeline) -> None:
     )
 
 
-def stored_bytes(timeline: Timeline) -> int | None:
+def stored_bytes(timeline: TimelineStore) -> int | None:
     """Return what the server keeps, of which a difference says something; None in the process."""
-    if isinstance(timeline, RedisTimeline):
+    if isinstance(timeline, RedisStore):
         memory = timeline.client.info("memory")
         return int(memory["used_memory"] - memory["mem_clients_normal"])
-    if isinstance(timeline, SQLTimeline):
+    if isinstance(timeline, SQLStore):
         mysql = connection.vendor == "mysql"
         return _table_bytes(timeline.model._meta.db_table) if mysql else _file_bytes()
     return None

@@ -13,7 +13,7 @@ from bench.graphs import SEED, Graph
 from bench.posts import Delivered, in_batches, make_posts
 from bench.telling import Timed
 from feed.models import Post
-from feed.timelines.base import Timeline
+from feed.timeline_stores.base import TimelineStore
 
 CELL_S = 0.5
 WARM_UP_S = 0.15
@@ -28,7 +28,7 @@ MOST_POSTS = 20_000
 class Engine:
     """Delivers into a store, and knows what it delivered and at which rate."""
 
-    def __init__(self, timeline: Timeline) -> None:
+    def __init__(self, timeline: TimelineStore) -> None:
         self.timeline = timeline
         self.delivered = Delivered()
         self.rate: float | None = None
@@ -81,7 +81,7 @@ class Engine:
 
     def _deliver(self, posts: Sequence[Post]) -> None:
         # As in the service, a batch is one transaction where the store has any.
-        with transaction.atomic() if self.timeline.transactional else nullcontext():
+        with transaction.atomic() if self.timeline.is_transactional else nullcontext():
             self.timeline.deliver(posts)
 
     def _posts(self, graph: Graph, count: int) -> list[Post]:

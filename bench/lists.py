@@ -2,12 +2,12 @@
 
 from itertools import islice
 
-from feed.timelines.pipeline import PORTION, pairs
-from feed.timelines.redis import RedisTimeline
-from feed.timelines.trimmed import Deliveries
+from feed.timeline_stores.pipeline import PORTION, pairs
+from feed.timeline_stores.redis import RedisStore
+from feed.timeline_stores.trimmed import Deliveries
 
 
-class Lists(RedisTimeline):
+class Lists(RedisStore):
     """Redis lists, LPUSH and LTRIM pipelined.
 
     Not a store of the service: a post that is delivered again is there twice.

@@ -33,6 +33,7 @@ INSTALLED_APPS = [
     "feed",
     "workers",
     "feed.exports",
+    *env.list("EXTRA_APPS", default=[]),
 ]
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
@@ -125,30 +126,30 @@ the others are turned away. 0: any number."""
 SIGNUP_SLOTS_DIR = env.str("SIGNUP_SLOTS_DIR", default=str(VAR_DIR / "slots"))
 
 # When the deliveries of a post are made …
-FEED_FANOUT = env.str("FEED_FANOUT", default="inline")
+FEED_STRATEGY = env.str("FEED_STRATEGY", default="inline")
 GRACE = {"grace_s": env.float("FEED_GRACE_S", default=10.0)}
 """How long a strategy may take over a post before drainers take it for forgotten."""
-FEED_FANOUTS = {
-    "inline": {"BACKEND": "feed.fanout.inline.Inline", "OPTIONS": GRACE},
-    "outbox": {"BACKEND": "feed.fanout.outbox.Outbox"},
-    "null": {"BACKEND": "feed.fanout.null.Null"},
+FEED_STRATEGIES = {
+    "inline": {"BACKEND": "feed.strategies.inline.Inline", "OPTIONS": GRACE},
+    "outbox": {"BACKEND": "feed.strategies.outbox.Outbox"},
+    "null": {"BACKEND": "feed.strategies.null.Null"},
     "task": {"BACKEND": "workers.strategies.Task", "OPTIONS": GRACE},
     "chunked": {"BACKEND": "workers.strategies.Chunked", "OPTIONS": GRACE},
     "outbox_celery": {"BACKEND": "workers.strategies.RungOutbox"},
 }
 # … and where they are kept.
-FEED_TIMELINE = env.str("FEED_TIMELINE", default="setbased")
-FEED_TIMELINES = {
-    "rowwise": {"BACKEND": "feed.timelines.rowwise.Rowwise"},
-    "bulk": {"BACKEND": "feed.timelines.bulk.Bulk"},
-    "setbased": {"BACKEND": "feed.timelines.setbased.SetBased"},
-    "packed": {"BACKEND": "feed.timelines.packed.Packed"},
-    "pull": {"BACKEND": "feed.timelines.pull.Pull"},
-    "memory": {"BACKEND": "feed.timelines.memory.Memory"},
-    "roundtrip": {"BACKEND": "feed.timelines.roundtrip.RoundTrip", "OPTIONS": {"url": REDIS_URL}},
-    "pipeline": {"BACKEND": "feed.timelines.pipeline.Pipeline", "OPTIONS": {"url": REDIS_URL}},
-    "script": {"BACKEND": "feed.timelines.script.Script", "OPTIONS": {"url": REDIS_URL}},
-    "ring": {"BACKEND": "feed.timelines.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
+FEED_TIMELINE_STORE = env.str("FEED_TIMELINE_STORE", default="setbased")
+FEED_TIMELINE_STORES = {
+    "rowwise": {"BACKEND": "feed.timeline_stores.rowwise.Rowwise"},
+    "bulk": {"BACKEND": "feed.timeline_stores.bulk.Bulk"},
+    "setbased": {"BACKEND": "feed.timeline_stores.setbased.SetBased"},
+    "packed": {"BACKEND": "feed.timeline_stores.packed.Packed"},
+    "pull": {"BACKEND": "feed.timeline_stores.pull.Pull"},
+    "memory": {"BACKEND": "feed.timeline_stores.memory.Memory"},
+    "roundtrip": {"BACKEND": "feed.timeline_stores.roundtrip.RoundTrip", "OPTIONS": {"url": REDIS_URL}},
+    "pipeline": {"BACKEND": "feed.timeline_stores.pipeline.Pipeline", "OPTIONS": {"url": REDIS_URL}},
+    "script": {"BACKEND": "feed.timeline_stores.script.Script", "OPTIONS": {"url": REDIS_URL}},
+    "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
 }
 # How everybody's posts are found in the order of their likes.
 FEED_LISTING = env.str("FEED_LISTING", default="keyset")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from accounts.models import Friendship, Person
 from feed.models import Post
-from feed.timelines.base import Timeline
+from feed.timeline_stores.base import TimelineStore
 
 Ids = NDArray[np.int64]
 EXAMPLES = 5
@@ -55,7 +55,7 @@ class Audit:
 
 
 def audit(
-    timeline: Timeline, accepted: Iterable[AcceptedPost] = ()
+    timeline: TimelineStore, accepted: Iterable[AcceptedPost] = ()
 ) -> Iterator[tuple[float, Audit]]:
     """Audit a store while nothing is being written; yield (share done, counts so far).
 
@@ -118,7 +118,7 @@ class Due(NamedTuple):
         return self.ids[start:][self.live[start:]]
 
 
-def audit_one(found: Audit, owner_id: int, due: Due, timeline: Timeline) -> None:
+def audit_one(found: Audit, owner_id: int, due: Due, timeline: TimelineStore) -> None:
     """Count what one person's timeline lacks and has too much."""
     held = np.array(timeline.members(owner_id), np.int64)
     distinct, times = np.unique(held, return_counts=True)

@@ -8,22 +8,22 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import OperationalError, connections
 
-from feed.fanout import get_fanout
+from feed.strategies import get_strategy
 from feed.listings import get_listing
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 
 @register()
 def check_timeline_is_shared(**kwargs: Any) -> list[CheckMessage]:
     """A strategy that delivers in another process needs a store that this one sees."""
-    fanout, timeline = get_fanout(), get_timeline()
-    if not fanout.elsewhere or timeline.shared:
+    strategy, store = get_strategy(), get_timeline_store()
+    if not strategy.needs_shared_store or store.is_shared:
         return []
     return [
         Error(
-            f"The strategy {fanout.alias!r} delivers in another process, whose deliveries "
-            f"into the store {timeline.alias!r} nobody else sees.",
-            hint="Choose a shared store with FEED_TIMELINE, or FEED_FANOUT=inline.",
+            f"The strategy {strategy.alias!r} delivers in another process, whose deliveries "
+            f"into the store {store.alias!r} nobody else sees.",
+            hint="Choose a shared store with FEED_TIMELINE_STORE, or FEED_STRATEGY=inline.",
             id="feed.E001",
         )
     ]
@@ -32,14 +32,14 @@ def check_timeline_is_shared(**kwargs: Any) -> list[CheckMessage]:
 @register()
 def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
     """A strategy that delivers in parts needs a store that takes them."""
-    fanout, timeline = get_fanout(), get_timeline()
-    if not fanout.partial or timeline.partial:
+    strategy, store = get_strategy(), get_timeline_store()
+    if not strategy.needs_partial_delivery or store.accepts_partial_delivery:
         return []
     return [
         Error(
-            f"The strategy {fanout.alias!r} delivers a post in parts, and the store "
-            f"{timeline.alias!r} takes only whole posts.",
-            hint="Choose another store with FEED_TIMELINE, or FEED_FANOUT=task.",
+            f"The strategy {strategy.alias!r} delivers a post in parts, and the store "
+            f"{store.alias!r} takes only whole posts.",
+            hint="Choose another store with FEED_TIMELINE_STORE, or FEED_STRATEGY=task.",
             id="feed.E002",
         )
     ]

@@ -9,10 +9,10 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.db.models.sql import UpdateQuery
 
-from feed.fanout import get_fanout
+from feed.strategies import get_strategy
 from feed.models import Post
 from feed.signals import receipts_set
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 
 def deliver(posts: Sequence[Post]) -> None:
@@ -22,7 +22,7 @@ def deliver(posts: Sequence[Post]) -> None:
     the posts stay in the backlog.
     """
     with transaction.atomic(savepoint=False):  # what raises ends the caller's transaction too
-        get_timeline().deliver(posts)
+        get_timeline_store().deliver(posts)
         set_receipts(posts)
 
 
@@ -57,15 +57,15 @@ def deliver_one(post_id: int) -> None:
 def deliver_pending(limit: int) -> int:
     """Claim up to ``limit`` posts of the backlog, oldest id first, and deliver them as one batch.
 
-    Posts that the strategy may still be delivering itself are left alone (``Fanout.grace_s``).
+    Posts that the strategy may still be delivering itself are left alone (``Strategy.grace_s``).
 
     Returns how many were delivered; 0 means that there was nothing to claim. The claim is the
     rows' locks (on SQLite the database's), held until the receipts commit: a process that dies
     releases its posts by dying, and no two processes claim the same post.
     """
     backlog = Post.objects.pending()
-    if get_fanout().grace_s:
-        backlog = backlog.filter(created_at__lt=Now() - timedelta(seconds=get_fanout().grace_s))
+    if get_strategy().grace_s:
+        backlog = backlog.filter(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
     if not backlog.exists():
         return 0  # don't take SQLite's write lock only to find nothing
     with transaction.atomic():

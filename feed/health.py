@@ -8,9 +8,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from feed import selectors
-from feed.fanout import get_fanout
+from feed.strategies import get_strategy
 from feed.pace import WINDOW_S, pace
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 AWAY = {"status": "unready", "database": "unavailable"}
 
@@ -48,8 +48,8 @@ class StatusView(Probe):
             return Response(AWAY, status=503)
         return Response(
             {
-                "strategy": get_fanout().alias,
-                "store": get_timeline().alias,
+                "strategy": get_strategy().alias,
+                "store": get_timeline_store().alias,
                 "backlog": backlog._asdict(),
                 "window_s": WINDOW_S,
                 **now._asdict(),

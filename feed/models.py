@@ -110,7 +110,7 @@ class PackedTimeline(models.Model):
 
     owner_id = models.BigIntegerField(primary_key=True)
     post_ids = models.BinaryField()
-    """Ascending, none twice, as ``feed.timelines.packing`` packs them."""
+    """Ascending, none twice, as ``feed.timeline_stores.packing`` packs them."""
 
     objects: ClassVar[models.Manager["PackedTimeline"]]
 

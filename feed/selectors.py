@@ -7,7 +7,7 @@ from django.db.models.functions import Now
 
 from feed.hydration import hydrate
 from feed.models import Post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 
 class Page(NamedTuple):
@@ -33,7 +33,7 @@ def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
     """Return a page of a person's feed: her timeline's posts, without those deleted since."""
     posts: dict[int, bytes] = {}
     while len(posts) <= limit:
-        ids = get_timeline().page(owner_id, before=before, limit=limit + 1)
+        ids = get_timeline_store().page(owner_id, before=before, limit=limit + 1)
         posts |= hydrate(ids)
         if len(ids) <= limit:
             break

@@ -10,7 +10,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts.models import Person
-from feed.fanout import get_fanout
+from feed.strategies import get_strategy
 from feed.hydration import forget
 from feed.inserting import insert_post
 from feed.models import IdempotencyKey, Like, Post
@@ -37,14 +37,14 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
     idempotency key the same author and body get the first post again. Raises UnknownPerson,
     KeyReused, or Post.DoesNotExist if the first post has been deleted.
     """
-    one_statement = idempotency_key is None and not get_fanout().writes
+    one_statement = idempotency_key is None and not get_strategy().writes_with_post
     try:
         # The INSERT alone is a transaction too (docs/decisions/0010).
         with nullcontext() if one_statement else transaction.atomic():
             post = insert_post(author_id, body)
             if idempotency_key is not None:
                 _promise(post, idempotency_key)
-            get_fanout().publish(post)
+            get_strategy().publish(post)
     except IntegrityError:
         if not Person.objects.filter(id=author_id).exists():
             raise UnknownPerson from None

@@ -46,6 +46,11 @@ ROLE_COLOURS = {
     "locust": "#8b949e",
     "lab": "#c9d1d9",
 }
+SERIES = (
+    *("#2f7ed8", "#d9480f", "#12a594", "#e5a50a", "#8a63d2", "#57ab5a", "#c2528b"),
+    *("#a0713d", "#94d82d", "#e64980", "#8b949e", "#15aabf", "#5f3dc4"),
+)
+"""Of curves that a reader has to tell apart, in the order of the legend."""
 LATE_MS = 1000
 """Beyond it a lag stands beside the rate, which a backlog doesn't slow."""
 WIDTH = 5.4

@@ -160,7 +160,7 @@ class Service:
         total: Counter[str] = Counter()
         for env in self.environments:
             found = json.loads(
-                self.manage("audit", env, "--json", f"--accepted={accepted}", ok=(0, 1))
+                self.manage("audit_timelines", env, "--json", f"--accepted={accepted}", ok=(0, 1))
             )
             total += Counter({name: found[name] for name in COUNTS})
         return as_audit(total)

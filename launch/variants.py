@@ -4,11 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-CELERY_STRATEGIES = ("task", "chunked", "outbox_celery")
-STRATEGIES = ("inline", "outbox", "null", *CELERY_STRATEGIES)
-SQL_STORES = ("rowwise", "bulk", "setbased", "packed", "pull")
-REDIS_STORES = ("roundtrip", "pipeline", "script", "ring")
-STORES = SQL_STORES + REDIS_STORES
+from launch.backends import Strategy, TimelineStore, backends
 
 
 class UnknownVariant(ValueError):
@@ -100,7 +96,12 @@ class Variant:
         spelled, _, broker = name.partition("@")
         database, _, rest = spelled.partition("-")
         strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
-        for said, known in ((database, DATABASES), (strategy, STRATEGIES), (store, STORES)):
+        known_stores = [alias for alias, it in backends().timeline_stores.items() if it.is_shared]
+        for said, known in (
+            (database, DATABASES),
+            (strategy, backends().strategies),
+            (store, known_stores),
+        ):
             if said not in known:
                 raise UnknownVariant(
                     f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
@@ -111,11 +112,19 @@ class Variant:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"FEED_FANOUT": self.strategy, "FEED_TIMELINE": self.store, **self.settings}
+        return {"FEED_STRATEGY": self.strategy, "FEED_TIMELINE_STORE": self.store, **self.settings}
+
+    @property
+    def strategy_flags(self) -> Strategy:
+        return backends().strategies[self.strategy]
+
+    @property
+    def store_flags(self) -> TimelineStore:
+        return backends().timeline_stores[self.store]
 
     @property
     def uses_redis(self) -> bool:
-        return self.store in REDIS_STORES or self.broker == "redis"
+        return self.store_flags.needs_redis or self.broker == "redis"
 
     @property
     def uses_celery(self) -> bool:
@@ -128,19 +137,18 @@ class Variant:
 
     @property
     def drains(self) -> bool:
-        """A drainer delivers the posts, or finishes those whose request died after its commit."""
-        return self.strategy == "outbox" or (
-            self.strategy == "inline" and self.store in REDIS_STORES
-        )
+        """A drainer delivers the posts, or those whose request died after its commit."""
+        in_request = self.store_flags.is_transactional and not self.strategy_flags.needs_shared_store
+        return self.strategy_flags.needs_drainer and not in_request
 
     @property
     def delivers(self) -> bool:
-        return self.strategy != "null"
+        return self.strategy_flags.delivers
 
     @property
     def is_ranked(self) -> bool:
         """Not where the readers pay for the deliveries: the load of fan-out only writes."""
-        return self.delivers and self.store != "pull"
+        return self.delivers and not self.store_flags.is_computed_on_read
 
     @property
     def should_be_clean(self) -> bool:
@@ -153,7 +161,7 @@ class Variant:
 
 
 def _broker(name: str, strategy: str, said: str) -> str | None:
-    if strategy not in CELERY_STRATEGIES:
+    if not backends().strategies[strategy].needs_celery:
         if said:
             raise UnknownVariant(f"{name!r}: the strategy {strategy!r} has no broker")
         return None

@@ -1,6 +1,6 @@
 """The audit from outside: are the posts that were accepted in the feeds where they are due?
 
-A sample. ``manage.py audit --accepted FILE`` looks at every timeline. Each process that plays
+A sample. ``manage.py audit_timelines --accepted FILE`` looks at every timeline. Each process that plays
 people looks for the posts that it was told were accepted, and reports what it found.
 """
 

@@ -19,7 +19,7 @@ GIVE_UP_S = 15.0
 LOOK_AGAIN_S = 0.5
 AUDIT_WITHIN_S = 60.0
 NO_POSTS = "no post was accepted, so there is nothing to audit (--no-audit asks for none)"
-WHOLE_AUDIT = "a sample, seen from outside; manage.py audit looks at every timeline"
+WHOLE_AUDIT = "a sample, seen from outside; manage.py audit_timelines looks at every timeline"
 
 
 def add_arguments(parser: LocustArgumentParser) -> None:

@@ -31,7 +31,7 @@ PASSWORD = "correct horse battery staple"  # noqa: S105
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
     rush = "seconds from the start of the test until people begin to sign up"
-    accepted = "write everyone who has signed up here, for manage.py check_signups --accepted"
+    accepted = "write everyone who has signed up here, for manage.py audit_signups --accepted"
     parser.add_argument("--rush-after", type=float, default=5, help=rush)
     parser.add_argument("--accepted", default=os.devnull, help=accepted, include_in_web_ui=False)
 

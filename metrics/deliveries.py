@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
-from feed.fanout import get_fanout
+from feed.strategies import get_strategy
 from feed.friends import FriendCounts
 from feed.models import Post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 from metrics import definitions
 from metrics.connections import count_connections
 
@@ -67,7 +67,7 @@ class Tally:
 
 
 def observe(noted: Sequence[Batch], friends: FriendCounts) -> None:
-    labels = get_fanout().alias, get_timeline().alias
+    labels = get_strategy().alias, get_timeline_store().alias
     receipts = _receipts([post_id for batch in noted for post_id in batch.post_ids])
     new = [receipt for batch in noted for receipt in _latest(batch, receipts)]
     counts = friends.of(receipt.author_id for receipt in new)

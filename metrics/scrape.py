@@ -24,7 +24,7 @@ class Service(Collector):
     """What runs here."""
 
     def collect(self) -> Iterator[Metric]:
-        chosen = {"strategy": settings.FEED_FANOUT, "store": settings.FEED_TIMELINE}
+        chosen = {"strategy": settings.FEED_STRATEGY, "store": settings.FEED_TIMELINE_STORE}
         yield InfoMetricFamily("feed_service", "The strategy and the store that run.", chosen)
 
 

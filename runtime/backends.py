@@ -11,29 +11,34 @@ Backend = TypeVar("Backend")
 
 
 class BackendHandler(Generic[Backend]):
-    """The backends of one axis, made on first use and kept.
+    """The backends of one axis, created on first use and kept.
 
-    ``choice`` names the setting that holds the alias in use, ``table`` the one that describes
+    ``choice`` names the setting with the alias in use, ``table`` the setting that describes
     every alias.
     """
 
     def __init__(self, *, choice: str, table: str) -> None:
         self.choice = choice
         self.table = table
-        self._made: dict[str, Backend] = {}
+        self._created: dict[str, Backend] = {}
         setting_changed.connect(self._forget)
 
     @property
     def current(self) -> Backend:
-        """The backend in use. Raises ImproperlyConfigured for a name that is not in the table."""
+        """The backend in use. Raises ImproperlyConfigured for an alias that is not in the table."""
         return self[getattr(settings, self.choice)]
 
     def __getitem__(self, alias: str) -> Backend:
-        if alias not in self._made:
-            self._made[alias] = self._make(alias)
-        return self._made[alias]
+        if alias not in self._created:
+            self._created[alias] = self._create(alias)
+        return self._created[alias]
 
-    def _make(self, alias: str) -> Backend:
+    def classes(self) -> dict[str, type[Backend]]:
+        """Return the class of every alias, without creating a backend."""
+        table: dict[str, dict[str, Any]] = getattr(settings, self.table)
+        return {alias: import_string(entry["BACKEND"]) for alias, entry in table.items()}
+
+    def _create(self, alias: str) -> Backend:
         table: dict[str, dict[str, Any]] = getattr(settings, self.table)
         if alias not in table:
             known = ", ".join(sorted(table))
@@ -45,4 +50,4 @@ class BackendHandler(Generic[Backend]):
 
     def _forget(self, *, setting: str, **kwargs: Any) -> None:
         if setting in (self.choice, self.table):
-            self._made.clear()
+            self._created.clear()

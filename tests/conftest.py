@@ -11,14 +11,12 @@ from rest_framework.test import APIClient
 
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 from launch import servers
 from launch.processes import Processes
+from tests.backends import REDIS_STORES
 from tests.workers.embedded import Worker
 from workers.celery import app
-
-SQL_STORES = ["rowwise", "bulk", "setbased", "packed"]
-REDIS_STORES = ["roundtrip", "pipeline", "script", "ring"]
 
 
 @pytest.fixture(scope="session")
@@ -35,8 +33,8 @@ def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_
 @pytest.fixture(autouse=True)
 def empty_memory_timelines(settings):
     yield
-    if settings.FEED_TIMELINE == "memory":
-        get_timeline().clear()
+    if settings.FEED_TIMELINE_STORE == "memory":
+        get_timeline_store().clear()
 
 
 def database_url():
@@ -77,10 +75,10 @@ def keep_timelines_at(settings):
 
     def point(url, **options):
         stores = {
-            alias: {**settings.FEED_TIMELINES[alias], "OPTIONS": {"url": url, **options}}
+            alias: {**settings.FEED_TIMELINE_STORES[alias], "OPTIONS": {"url": url, **options}}
             for alias in REDIS_STORES
         }
-        settings.FEED_TIMELINES = settings.FEED_TIMELINES | stores
+        settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | stores
 
     return point
 

@@ -7,7 +7,7 @@ from django.db import transaction
 from accounts.models import Friendship
 from feed.delivery import deliver_one, set_receipts
 from feed.models import Post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 from workers.models import Chunk
 
 OWNERS_PER_CHUNK = 100
@@ -31,7 +31,7 @@ def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline:
     ``timeline`` is the store that the chunks were planned for. If it has been switched since, the
     post goes into the new one whole: some of its chunks may be in the old one.
     """
-    if timeline != get_timeline().alias:
+    if timeline != get_timeline_store().alias:
         deliver_one(post_id)
         return
     with transaction.atomic():
@@ -39,7 +39,7 @@ def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline:
         # neither would see the other's row gone.
         post = Post.objects.pending().select_for_update().filter(id=post_id).first()
         if post:
-            get_timeline().deliver_to(post, owner_ids)
+            get_timeline_store().deliver_to(post, owner_ids)
             _finish(post, number)
 
 

@@ -2,22 +2,23 @@
 
 from django.db import transaction
 
-from feed.fanout.base import Fanout
-from feed.fanout.outbox import Outbox
+from feed.strategies.base import Strategy
+from feed.strategies.outbox import Outbox
 from feed.models import Post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 from workers.chunks import plan_chunks
 from workers.doorbell import Doorbell
 from workers.tasks import deliver_chunk, deliver_post
 
 
-class Task(Fanout):
+class Task(Strategy):
     """One Celery task a post, enqueued on commit (the published system).
 
     A message that is lost leaves a post without a receipt, which the sweep finishes.
     """
 
-    elsewhere = True
+    needs_shared_store = True
+    needs_celery = True
 
     def publish(self, post: Post) -> None:
         transaction.on_commit(lambda: self._enqueue(post.id), robust=True)
@@ -26,12 +27,13 @@ class Task(Fanout):
         deliver_post.delay(post_id)
 
 
-class Chunked(Fanout):
+class Chunked(Strategy):
     """One Celery task per 100 owners of a post's timelines (what the feed frameworks do)."""
 
-    elsewhere = True
-    writes = True
-    partial = True
+    needs_shared_store = True
+    needs_partial_delivery = True
+    needs_celery = True
+    writes_with_post = True
 
     def publish(self, post: Post) -> None:
         chunks = list(plan_chunks(post))
@@ -39,11 +41,14 @@ class Chunked(Fanout):
 
     def _enqueue(self, post_id: int, chunks: list[tuple[int, list[int]]]) -> None:
         for number, owner_ids in chunks:
-            deliver_chunk.delay(post_id, number, owner_ids, get_timeline().alias)
+            deliver_chunk.delay(post_id, number, owner_ids, get_timeline_store().alias)
 
 
 class RungOutbox(Outbox):
     """The outbox, with Celery workers as its drainers and the broker as their doorbell."""
+
+    needs_drainer = False
+    needs_celery = True
 
     def __init__(self, alias: str, *, grace_s: float = 0.0) -> None:
         super().__init__(alias, grace_s=grace_s)

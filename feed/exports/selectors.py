@@ -10,7 +10,7 @@ from django.db.models.functions import Cast, Substr
 from accounts.models import Friendship
 from feed.exports.models import ExportJob
 from feed.models import Post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 CHUNK = 900
 """Posts that are in memory at a time; from 1,000 ids on MariaDB makes a temporary table of them."""
@@ -66,5 +66,5 @@ def _newest_ids(person_id: int, *, before: int | None) -> list[int]:
     own = Post.objects.filter(author_id=person_id).order_by("-id").values_list("id", flat=True)
     if before is not None:
         own = own.filter(id__lt=before)
-    timeline = get_timeline().page(person_id, before=before, limit=CHUNK)
+    timeline = get_timeline_store().page(person_id, before=before, limit=CHUNK)
     return sorted({*timeline, *own[:CHUNK]}, reverse=True)[:CHUNK]

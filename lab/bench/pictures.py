@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from itertools import cycle
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -9,21 +10,8 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from lab.bench.grid import Grid
 from lab.bench.tables import name_of
-from lab.plots import WIDTH, Points, as_svg, standing_alone
+from lab.plots import SERIES, WIDTH, Points, as_svg, standing_alone
 
-COLOURS = {
-    "ring": "#d9480f",
-    "script": "#e5a50a",
-    "pipeline": "#57ab5a",
-    "roundtrip": "#c2528b",
-    "sqlite-setbased": "#2f7ed8",
-    "mysql_tuned-setbased": "#12a594",
-    "sqlite-packed": "#94d82d",
-    "mysql_tuned-packed": "#e64980",
-    "mysql_tuned-bulk": "#8a63d2",
-    "mysql_tuned-rowwise": "#a0713d",
-    "memory": "#8b949e",
-}
 USUAL = {"people": 1_000, "friends": 500, "batch": 100}
 WIDER = {"people": 10_000, "friends": 500, "batch": 25}
 """Where every number of friends is possible, and not too dear for the slow."""
@@ -55,8 +43,8 @@ def growth(found: Mapping[str, Points], label: str, where: str) -> Figure:
     """Deliveries/s over one of the three, the two others fixed; both axes logarithmic."""
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     axes = figure.add_subplot()
-    for name, points in found.items():
-        axes.plot(*zip(*points, strict=True), "o-", color=COLOURS[name], label=name, markersize=3.5)
+    for (name, points), colour in zip(found.items(), cycle(SERIES), strict=False):
+        axes.plot(*zip(*points, strict=True), "o-", color=colour, label=name, markersize=3.5)
     ticks = sorted({x for points in found.values() for x, _ in points})
     axes.set(xscale="log", yscale="log", xlabel=f"{label} (log)", ylabel="deliveries/s (log)")
     axes.xaxis.set_major_locator(FixedLocator(ticks))

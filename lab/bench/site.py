@@ -1,5 +1,6 @@
 """Where the bench runs: a database of each kind with its people, and a Redis for each who asks."""
 
+import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -34,7 +35,7 @@ class Site:
             service = Service(Variant.plain(name, name, {}), self.processes, folder)
             for server in service.servers:
                 server.start()
-            (env,) = service.environments
+            env = _with_bench(service)
             service.manage("migrate", env, "--verbosity=0")
             service.manage("seed_bench", env, *self.grid.arguments("people", "friends"))
             self._services[name] = service
@@ -48,8 +49,7 @@ class Site:
     @contextmanager
     def serving(self, target: Target) -> Iterator[dict[str, str]]:
         """Yield the service's environment for a target; its Redis is its own, and goes with it."""
-        (env,) = self._services[target.people_in].environments
-        env |= target.settings
+        env = _with_bench(self._services[target.people_in]) | target.settings
         if not target.uses_redis:
             yield env
             return
@@ -65,3 +65,9 @@ class Site:
             yield server
         finally:
             self.processes.stop(server.role)
+
+
+def _with_bench(service: Service) -> dict[str, str]:
+    """Return the service's environment, with the management commands of ``bench``."""
+    (env,) = service.environments
+    return env | {"EXTRA_APPS": f"{os.environ.get('EXTRA_APPS', '')},bench"}

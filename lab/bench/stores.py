@@ -10,7 +10,7 @@ from launch.processes import RunFailed
 from lab.progress import Advance
 from launch.service import WORKER
 
-CHUNKED = {"FEED_FANOUT": "chunked", "FEED_TIMELINE": "pipeline"}
+CHUNKED = {"FEED_STRATEGY": "chunked", "FEED_TIMELINE_STORE": "pipeline"}
 GRID = ("people", "friends", "batch")
 
 

@@ -1,8 +1,10 @@
 """What is benched: the stores, each on its server, and other systems' ways of delivering."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from launch.variants import REDIS_STORES, SQL_STORES, UnknownVariant
+from launch.backends import backends
+from launch.variants import UnknownVariant
 
 
 @dataclass(frozen=True)
@@ -11,18 +13,20 @@ class Target:
     people_in: str
     """The database of people and posts, and of SQL timelines."""
     uses_redis: bool = False
+    uses_database: bool = False
+    """The timelines are in that database too."""
     kind: str = "store"
     command: tuple[str, ...] = ("bench_timeline",)
 
     @property
     def database(self) -> str:
         """The database that holds the timelines; "none" if no SQL database does."""
-        return self.people_in if self.store in SQL_STORES else "none"
+        return self.people_in if self.uses_database else "none"
 
     @property
     def settings(self) -> dict[str, str]:
         """What the service is told of it."""
-        return {"FEED_TIMELINE": self.store} if self.kind == "store" else {}
+        return {"FEED_TIMELINE_STORE": self.store} if self.kind == "store" else {}
 
     @property
     def name(self) -> str:
@@ -36,24 +40,29 @@ class Target:
         return "database" if self.database == "mysql_tuned" else None
 
 
-TARGETS = (
-    *(Target(store, "sqlite") for store in ("setbased", "packed")),
-    *(Target(store, "mysql_tuned") for store in ("setbased", "packed", "bulk", "rowwise")),
-    *(Target(store, "sqlite", uses_redis=True) for store in REDIS_STORES),
-    Target("memory", "sqlite"),
-)
+def targets() -> Iterator[Target]:
+    """Yield every store of the service that is written to: a SQL store once per database."""
+    for alias, store in backends().timeline_stores.items():
+        if store.is_computed_on_read:
+            continue
+        if store.is_transactional:
+            for database in ("sqlite", "mysql_tuned"):
+                yield Target(alias, database, uses_database=True)
+        else:
+            yield Target(alias, "sqlite", uses_redis=store.needs_redis)
 
 
 def choose(names: str | None) -> list[Target]:
     """Return the targets of these stores, or of all. Raises UnknownVariant."""
+    everything = list(targets())
     if names is None:
-        return list(TARGETS)
+        return everything
     asked = [name.strip() for name in names.split(",")]
     for name in asked:
-        if not any(name in (target.store, target.name) for target in TARGETS):
-            known = dict.fromkeys(target.store for target in TARGETS)
-            raise UnknownVariant(f"no store {name!r} to bench; there are {', '.join(known)}")
-    return [target for target in TARGETS if {target.store, target.name} & set(asked)]
+        if not any(name in (target.store, target.name) for target in everything):
+            known = dict.fromkeys(target.store for target in everything)
+            raise UnknownVariant(f"Unknown store {name!r}; known are {', '.join(known)}")
+    return [target for target in everything if {target.store, target.name} & set(asked)]
 
 
 def list_way(at: tuple[int, int]) -> Target:

@@ -173,7 +173,7 @@ class Browse(Experiment):
         probes = read_probes(measured.folder / "probes.csv")
         if not probes:
             measured.result.errors.append(UNSEEN)
-        miscounted = sum(int(service.manage("miscounted", env)) for env in service.environments)
+        miscounted = sum(int(service.manage("audit_likes", env)) for env in service.environments)
         measured.result.audit = audit(probes, sights, miscounted)
 
     def praise(self, line: Line) -> str:

@@ -19,7 +19,7 @@ PATIENT = {
     "DB_POOL_TIMEOUT_S": "30",
     "DB_READ_TIMEOUT_S": "300",
     "GUNICORN_CMD_ARGS": "--timeout=300",
-    "FEED_TIMELINE": "pull",  # 10 million deliveries would take longer to seed than the run
+    "FEED_TIMELINE_STORE": "pull",  # 10 million deliveries would take longer to seed than the run
 }
 
 

@@ -49,7 +49,7 @@ EXTRAS = {
 """What a variant's name may go on with, in any order."""
 QUIET = 3
 """Times its idle value that the control's p95 may reach while the rest of the service is quick."""
-NO_FANOUT = {"FEED_FANOUT": "null"}
+NO_FANOUT = {"FEED_STRATEGY": "null"}
 """So that the control, a post, is a single INSERT."""
 
 SIGNUPS = Column("sign-ups/s", lambda r: r.extra.get("signups_per_s"), spread=True, brief=True)
@@ -220,6 +220,6 @@ def _check(measured: Measured) -> dict[str, int]:
     accepted = f"--accepted={measured.folder / 'accepted.csv'}"
     (env,) = service.environments
     found: dict[str, int] = json.loads(
-        service.manage("check_signups", env, "--json", accepted, ok=(0, 1))
+        service.manage("audit_signups", env, "--json", accepted, ok=(0, 1))
     )
     return found

@@ -87,7 +87,7 @@ def test_an_impossible_friend_is_refused(author, method, friend, status):
 
 
 def test_a_post_goes_to_the_friends_of_its_moment(author, settings):
-    settings.FEED_TIMELINE = "setbased"
+    settings.FEED_TIMELINE_STORE = "setbased"
     author.put("/v1/me/friends/4/")
     author.delete("/v1/me/friends/2/")
 

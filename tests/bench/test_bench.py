@@ -14,7 +14,7 @@ from bench.engine import Engine
 from bench.graphs import fillers, graphs
 from bench.posts import make_posts
 from feed.models import Post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 from tests.lab.planted.stores import Duplicating
 
 PEOPLE, FRIENDS = [30, 60], [5, 20]
@@ -27,8 +27,8 @@ def seeded(db):
 
 @pytest.fixture
 def engine(seeded, settings):
-    settings.FEED_TIMELINE = "memory"
-    return Engine(get_timeline())
+    settings.FEED_TIMELINE_STORE = "memory"
+    return Engine(get_timeline_store())
 
 
 def quietly(work, *arguments, **options):
@@ -129,8 +129,8 @@ def test_the_check_finds_what_should_not_be_there(engine):
 
 @pytest.mark.parametrize("store", ["setbased", "bulk", "packed", "ring", "memory"])
 def test_an_emptied_store_has_no_timelines(store, seeded, redis, settings, transactional_db):
-    settings.FEED_TIMELINE = store
-    timeline = get_timeline()
+    settings.FEED_TIMELINE_STORE = store
+    timeline = get_timeline_store()
     (post,) = make_posts(np.array([fillers(max(PEOPLE)).few.author_id]))
     timeline.deliver([post])
 

@@ -14,8 +14,8 @@ from launch.processes import Processes, free_port
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        ({"FEED_FANOUT": "outbox", "FEED_TIMELINE": "memory"}, "feed.E001"),
-        ({"FEED_TIMELINE": "nonsense"}, "must be one of: bulk, memory"),
+        ({"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "memory"}, "feed.E001"),
+        ({"FEED_TIMELINE_STORE": "nonsense"}, "must be one of: bulk, memory"),
     ],
     ids=["pair", "name"],
 )

@@ -13,7 +13,7 @@ from feed.delivery import deliver, deliver_pending
 from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import publish_post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 PYTHON = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
@@ -26,17 +26,17 @@ def mine(settings, monkeypatch, transactional_db, friends, redis, redis_url):
     exec(store + strategy, module.__dict__)
     monkeypatch.setitem(sys.modules, "mine", module)
     tables = {
-        "FEED_TIMELINES": dict(settings.FEED_TIMELINES),
-        "FEED_FANOUTS": dict(settings.FEED_FANOUTS),
+        "FEED_TIMELINE_STORES": dict(settings.FEED_TIMELINE_STORES),
+        "FEED_STRATEGIES": dict(settings.FEED_STRATEGIES),
         "REDIS_URL": redis_url,
     }
     exec(settings_lines, tables)
-    tables["FEED_FANOUTS"]["hybrid"]["OPTIONS"]["few"] = 1
-    settings.FEED_TIMELINES, settings.FEED_FANOUTS = (
-        tables["FEED_TIMELINES"],
-        tables["FEED_FANOUTS"],
+    tables["FEED_STRATEGIES"]["hybrid"]["OPTIONS"]["few"] = 1
+    settings.FEED_TIMELINE_STORES, settings.FEED_STRATEGIES = (
+        tables["FEED_TIMELINE_STORES"],
+        tables["FEED_STRATEGIES"],
     )
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = "hybrid", "plainsets"
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "hybrid", "plainsets"
 
 
 def shown(owner_id):
@@ -64,6 +64,6 @@ def test_delivering_twice_changes_nothing_and_the_audit_agrees(mine):
     deliver(posts)
 
     assert shown(1) == [post.id for post in reversed(posts[:3])]
-    assert get_timeline().page(1, before=posts[2].id, limit=1) == [posts[1].id]
-    *_, (_, found) = audit(get_timeline())
+    assert get_timeline_store().page(1, before=posts[2].id, limit=1) == [posts[1].id]
+    *_, (_, found) = audit(get_timeline_store())
     assert found.ok, found

@@ -5,15 +5,16 @@ from itertools import chain
 import pytest
 
 from feed.models import Post
+from tests.backends import stores_with
 from tests.conftest import client_of
 
-STORES = ["rowwise", "bulk", "setbased", "packed", "pull", "memory"]
+STORES = stores_with(needs_redis=False)
 
 
 @pytest.fixture(params=STORES)
 def store(request, settings, transactional_db):
     """Some stores are written only after a commit, so these tests do commit."""
-    settings.FEED_TIMELINE = request.param
+    settings.FEED_TIMELINE_STORE = request.param
 
 
 def publish(client, count=1):
@@ -110,7 +111,7 @@ def test_posts_written_meanwhile_do_not_shift_the_next_page(author, path):
     ("query", "length"), [("", 20), ("?limit=1", 1), ("?limit=100", 100)], ids=str
 )
 def test_a_page_is_as_long_as_asked_for(author, settings, path, query, length):
-    settings.FEED_TIMELINE = "pull"  # it needs no deliveries
+    settings.FEED_TIMELINE_STORE = "pull"  # it needs no deliveries
     Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(101))
 
     assert len(author.get(f"{path}{query}").json()["posts"]) == length

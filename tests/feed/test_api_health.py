@@ -47,7 +47,7 @@ def test_a_ready_service_without_a_backlog_says_so(anyone, author):
 
 
 def test_posts_that_wait_for_delivery_are_the_backlog(anyone, author, settings):
-    settings.FEED_FANOUT = "null"
+    settings.FEED_STRATEGY = "null"
     publish(author)
     publish(author)
 
@@ -58,7 +58,7 @@ def test_posts_that_wait_for_delivery_are_the_backlog(anyone, author, settings):
 
 
 def test_the_backlogs_age_is_that_of_its_oldest_post(anyone, author, settings):
-    settings.FEED_FANOUT = "null"
+    settings.FEED_STRATEGY = "null"
     oldest = Post.objects.create(author_id=1, body="x", created_at="2026-01-01T00:00:00Z")
     publish(author)
 

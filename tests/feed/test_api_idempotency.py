@@ -134,7 +134,7 @@ def test_a_key_whose_post_was_deleted_is_not_found(author):
 @pytest.mark.parametrize("timeline", ["setbased", "memory"])
 @pytest.mark.django_db(transaction=True)
 def test_parallel_requests_with_one_key_make_one_post(author, settings, timeline):
-    settings.FEED_TIMELINE = timeline
+    settings.FEED_TIMELINE_STORE = timeline
     start = Barrier(50)
 
     def request(_):

@@ -85,7 +85,7 @@ def test_likes_given_at_once_are_all_counted(transactional_db):
 def test_a_wrong_count_is_found(posts, capsys):
     Post.objects.filter(id=posts[0]["id"]).update(like_count=3)
 
-    call_command("miscounted")
+    call_command("audit_likes")
 
     assert capsys.readouterr().out == "1\n"
 

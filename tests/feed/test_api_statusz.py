@@ -33,8 +33,8 @@ def delivered(author_id, lag_ms, ago_s=1):
 
 def test_without_posts_there_is_no_lag(status, settings):
     assert status() == {
-        "strategy": settings.FEED_FANOUT,
-        "store": settings.FEED_TIMELINE,
+        "strategy": settings.FEED_STRATEGY,
+        "store": settings.FEED_TIMELINE_STORE,
         "backlog": {"posts": 0, "oldest_age_s": None},
         "window_s": 10,
         "deliveries_per_s": 0.0,
@@ -43,7 +43,7 @@ def test_without_posts_there_is_no_lag(status, settings):
 
 
 def test_the_strategy_and_the_store_in_use_are_told(status, settings):
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = "outbox", "pull"
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "pull"
 
     assert (status()["strategy"], status()["store"]) == ("outbox", "pull")
 

@@ -10,20 +10,20 @@ from accounts.models import Friendship
 from feed.audit import AcceptedPost, audit
 from feed.models import Post, SetBasedEntry
 from feed.services import delete_post, publish_post
-from feed.timelines import get_timeline
-from feed.timelines.memory import Memory
+from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.memory import Memory
 
 
 @pytest.fixture
 def posts(settings, friends):
     """Five posts of person 1 and one of the stranger 4, delivered: 5 * 3 + 1 deliveries."""
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = "inline", "setbased"
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", "setbased"
     mine = [publish_post(author_id=1, body=f"post {n}").post for n in range(5)]
     return [*mine, publish_post(author_id=4, body="stranger's").post]
 
 
 def found(timeline=None, accepted=()):
-    *_, (share, result) = audit(timeline or get_timeline(), accepted)
+    *_, (share, result) = audit(timeline or get_timeline_store(), accepted)
     assert share == 1
     return result
 
@@ -141,7 +141,7 @@ def test_an_empty_service_is_clean(friends):
 
 
 def test_the_command_answers_json_and_exit_status_0(posts, capsys):
-    call_command("audit", "--json")
+    call_command("audit_timelines", "--json")
 
     answer = json.loads(capsys.readouterr().out)
     assert answer["ok"] is True
@@ -152,7 +152,7 @@ def test_the_command_exits_with_1_and_names_what_is_wrong(posts, capsys):
     SetBasedEntry.objects.filter(owner_id=2, post_id=posts[3].id).delete()
 
     with pytest.raises(SystemExit) as ended:
-        call_command("audit")
+        call_command("audit_timelines")
 
     assert ended.value.code == 1
     assert f"missing: post {posts[3].id} of person 2" in capsys.readouterr().out
@@ -164,7 +164,7 @@ def test_the_command_reads_the_load_generators_list(posts, tmp_path, capsys):
     accepted.write_text("\n".join(["id,author,created_at", *rows, "77,1,2026-01-01T00:00:00Z"]))
 
     with pytest.raises(SystemExit):
-        call_command("audit", "--json", "--accepted", str(accepted))
+        call_command("audit_timelines", "--json", "--accepted", str(accepted))
 
     assert json.loads(capsys.readouterr().out)["missing"] == 3
 
@@ -177,7 +177,7 @@ def test_the_command_refuses_a_file_that_is_no_such_list(friends, tmp_path, text
         accepted.unlink()
 
     with pytest.raises(CommandError, match="no list of accepted posts"):
-        call_command("audit", "--accepted", str(accepted))
+        call_command("audit_timelines", "--accepted", str(accepted))
 
 
 def test_a_friendship_decides_who_is_owed(posts):

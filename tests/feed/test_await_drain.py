@@ -11,7 +11,7 @@ from feed.models import Post
 
 @pytest.fixture
 def post(settings, transactional_db, friends):
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = "outbox", "setbased"
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "setbased"
     return Post.objects.create(author_id=1, body="hello")
 
 

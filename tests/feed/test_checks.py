@@ -25,7 +25,7 @@ def test_threads_that_share_a_pool_ask_for_no_more_than_it_has(settings, db, cap
 
 @pytest.mark.parametrize(("store", "refused"), [("memory", True), ("setbased", False)])
 def test_parts_of_a_post_need_a_store_that_takes_them(store, refused, settings):
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = "chunked", store
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "chunked", store
 
     if refused:
         with pytest.raises(SystemCheckError, match=r"feed\.E002"):

@@ -2,7 +2,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from feed.models import Post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 
 def seed(each):
@@ -17,7 +17,7 @@ def test_seeded_posts_are_of_the_past_and_delivered(friends, capsys):
     assert not Post.objects.pending().exists()
     assert {post.created_at.month for post in posts} == {1}
     due = [post.id for post in posts if post.author_id in (1, 2, 3)]
-    assert sorted(get_timeline().members(1)) == due
+    assert sorted(get_timeline_store().members(1)) == due
 
 
 def test_the_same_arguments_give_the_same_posts(friends, capsys):

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from accounts.ids import MAX_ID
-from feed.timelines.packing import unpack
-from feed.timelines.redis import SHARDS
-from feed.timelines.shards import by_owner, by_shard
+from feed.timeline_stores.packing import unpack
+from feed.timeline_stores.redis import SHARDS
+from feed.timeline_stores.shards import by_owner, by_shard
 
 POST_IDS = st.integers(1, 2**48 - 1)
 # Close together they are marked, far apart they are sorted, and the highest fit into no key.

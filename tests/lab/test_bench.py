@@ -149,7 +149,7 @@ def test_a_store_that_loses_posts_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--stores", "fast"], "no store 'fast'"),
+        (["--stores", "fast"], "Unknown store 'fast'"),
         (["--people", "0"], "less than 1"),
         (["--batch", "many"], "--batch"),
         (["--people", "5", "--friends", "5"], "fewer than --people"),

@@ -14,7 +14,7 @@ HALF = CLEAN | {"missing": 45, "ok": False}
 ENVIRONMENT = {
     "commit": "abc",
     "command": "python -m lab run fanout --variants x",
-    "settings": {"FEED_FANOUT": "inline"},
+    "settings": {"FEED_STRATEGY": "inline"},
     "python": "3.11",
     "packages": {"Django": "5.2"},
     "servers": {"database": "SQLite 3"},

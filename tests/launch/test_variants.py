@@ -14,7 +14,7 @@ def test_every_variant_of_an_experiment_has_a_name_that_says_it(experiment):
 def test_any_combination_can_be_spelled():
     variant = Variant.named("sqlite-outbox-bulk")
 
-    assert variant.environment == {"FEED_FANOUT": "outbox", "FEED_TIMELINE": "bulk"}
+    assert variant.environment == {"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "bulk"}
     assert variant.drains
 
 
@@ -59,8 +59,8 @@ def test_a_bad_name_is_refused_with_the_good_ones(name):
 
 def test_the_laboratory_knows_what_the_service_has():
     """It may not import the service, so the names stand twice."""
-    assert set(STRATEGIES) == set(settings.FEED_FANOUTS)
-    assert set(STORES) == set(settings.FEED_TIMELINES) - {"memory"}
+    assert set(STRATEGIES) == set(settings.FEED_STRATEGIES)
+    assert set(STORES) == set(settings.FEED_TIMELINE_STORES) - {"memory"}
 
 
 @pytest.mark.parametrize(

@@ -14,16 +14,16 @@ from feed.audit import audit
 from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
-from feed.timelines import get_timeline
-from tests.conftest import REDIS_STORES, SQL_STORES
+from feed.timeline_stores import get_timeline_store
+from tests.backends import CELERY_STRATEGIES, REDIS_STORES, SHARED_STORES
 
 PAIRS = [
     # Inline into a SQL store there is nothing to delete before all is committed.
     *(("inline", store) for store in REDIS_STORES),
     *(
         (strategy, store)
-        for strategy in ("task", "chunked", "outbox_celery")
-        for store in (*SQL_STORES, *REDIS_STORES)
+        for strategy in CELERY_STRATEGIES
+        for store in SHARED_STORES
     ),
 ]
 
@@ -102,14 +102,14 @@ def strategy(request, settings, worker, friends, redis, redis_url):
     """The cache is a real one, which readers fill while the delivery is on its way."""
     settings.CACHES = settings.CACHES | {"posts": post_cache(redis_url)}
     caches["posts"].clear()
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = request.param
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = request.param
     return request.param[0]
 
 
 def test_a_post_deleted_in_the_middle_of_its_delivery_never_shows(strategy, worker, monkeypatch):
     publish_post(author_id=1, body="kept")
     worker.await_receipts()
-    stall = Stall(get_timeline(), monkeypatch)
+    stall = Stall(get_timeline_store(), monkeypatch)
     with ThreadPoolExecutor(2) as pool:
         publishing = pool.submit(in_a_thread, publish_post, author_id=1, body="gone")
         assert stall.reached.wait(20)
@@ -123,7 +123,7 @@ def test_a_post_deleted_in_the_middle_of_its_delivery_never_shows(strategy, work
         publishing.result(20)
     worker.await_receipts()
 
-    assert seen == (["kept"] if get_timeline().transactional else ["gone", "kept"])
+    assert seen == (["kept"] if get_timeline_store().is_transactional else ["gone", "kept"])
     assert [bodies(owner) for owner in (1, 2, 3, 4)] == [["kept"], ["kept"], ["kept"], []]
-    *_, (_, found) = audit(get_timeline())
+    *_, (_, found) = audit(get_timeline_store())
     assert (found.ok, found.posts, found.expected) == (True, 2, 3)

@@ -18,7 +18,7 @@ from workers.drainer import Drainer
 @pytest.fixture
 def pending(transactional_db, settings, friends):
     """Ten accepted posts, none delivered."""
-    settings.FEED_FANOUT, settings.FEED_TIMELINE = "outbox", "setbased"
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "setbased"
     return [Post.objects.create(author_id=1, body="text") for _ in range(10)]
 
 
@@ -111,7 +111,7 @@ def test_the_command_delivers_and_stops_cleanly_on_a_signal(number, pending):
         [sys.executable, "manage.py", "drain"],
         env={
             "DATABASE_URL": database_url(),
-            "FEED_FANOUT": "outbox",
+            "FEED_STRATEGY": "outbox",
             "SECRET_KEY": "x" * 50,
         },
         stderr=subprocess.PIPE,

@@ -4,24 +4,21 @@ import pytest
 
 from feed.models import Post
 from feed.services import publish_post
-from feed.timelines import get_timeline
-from tests.conftest import REDIS_STORES, SQL_STORES
-
-STRATEGIES = ["task", "chunked", "outbox_celery"]
-STORES = [*SQL_STORES, *REDIS_STORES]
+from feed.timeline_stores import get_timeline_store
+from tests.backends import CELERY_STRATEGIES, SHARED_STORES
 
 
-@pytest.fixture(params=STRATEGIES)
+@pytest.fixture(params=CELERY_STRATEGIES)
 def strategy(request, settings, worker, friends, redis, monkeypatch):
     monkeypatch.setattr("workers.chunks.OWNERS_PER_CHUNK", 2)
-    settings.FEED_FANOUT = request.param
+    settings.FEED_STRATEGY = request.param
     return request.param
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=SHARED_STORES)
 def store(request, settings, strategy):
-    settings.FEED_TIMELINE = request.param
-    return get_timeline()
+    settings.FEED_TIMELINE_STORE = request.param
+    return get_timeline_store()
 
 
 def timelines(store):

@@ -9,7 +9,7 @@ from feed.delivery import deliver, deliver_pending
 from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import publish_post
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 from workers.models import Chunk
 
 # Each store is left for another and taken over from another: SQL, Redis, and between the two.
@@ -24,7 +24,7 @@ def stores(request):
 @pytest.fixture
 def switch(settings, redis, friends, transactional_db):
     def to(store):
-        settings.FEED_TIMELINE = store
+        settings.FEED_TIMELINE_STORE = store
 
     return to
 
@@ -32,7 +32,7 @@ def switch(settings, redis, friends, transactional_db):
 @pytest.fixture
 def old_and_new(stores, switch, settings):
     """Three posts delivered into the old store, two accepted there and delivered into the new."""
-    settings.FEED_FANOUT = "outbox"
+    settings.FEED_STRATEGY = "outbox"
     switch(stores[0])
     old = publish(3)
     deliver_pending(limit=100)
@@ -55,7 +55,7 @@ def shown(owner_id):
 
 
 def audited():
-    *_, (_, found) = audit(get_timeline())
+    *_, (_, found) = audit(get_timeline_store())
     return found
 
 
@@ -110,7 +110,7 @@ def test_delivering_every_post_again_makes_either_store_whole(old_and_new, store
 def test_messages_sent_before_the_switch_deliver_into_the_new_store(
     strategy, worker, switch, settings
 ):
-    settings.FEED_FANOUT = strategy
+    settings.FEED_STRATEGY = strategy
     switch("ring")
     with worker.held():
         publish(3)
@@ -119,14 +119,14 @@ def test_messages_sent_before_the_switch_deliver_into_the_new_store(
 
     assert counts(audited()) == (9, 0, 0, 0)
     switch("ring")
-    assert [get_timeline().members(owner) for owner in (1, 2, 3)] == [[]] * 3
+    assert [get_timeline_store().members(owner) for owner in (1, 2, 3)] == [[]] * 3
 
 
 def test_a_switch_between_two_chunks_of_a_post_leaves_it_whole_in_the_new_store(
     worker, switch, settings, monkeypatch
 ):
     monkeypatch.setattr("workers.chunks.OWNERS_PER_CHUNK", 1)
-    settings.FEED_FANOUT = "chunked"
+    settings.FEED_STRATEGY = "chunked"
     switch("ring")
     with worker.held():
         post = publish(1)[0]

@@ -10,7 +10,7 @@ from bench.filling import fill
 from bench.graphs import fillers
 from bench.options import numbers
 from bench.telling import tell
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 READERS = 50
 
@@ -22,7 +22,7 @@ class Command(BaseCommand):
         parser.add_argument("--people", type=numbers, default=[1000])
 
     def handle(self, *args: Any, people: list[int], **options: Any) -> None:
-        engine = Engine(get_timeline())
+        engine = Engine(get_timeline_store())
         empty(engine.timeline)
         owner_ids, _ = fill(engine, fillers(max(people)))
         readers = owner_ids[:READERS].tolist()

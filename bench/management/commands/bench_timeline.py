@@ -13,7 +13,7 @@ from bench.graphs import fillers, graphs
 from bench.grid import run_graph
 from bench.options import add_grid
 from bench.telling import tell
-from feed.timelines import get_timeline
+from feed.timeline_stores import get_timeline_store
 
 
 class Command(BaseCommand):
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         self, *args: Any, people: list[int], friends: list[int], batch: list[int], **options: Any
     ) -> None:
         keep_freed_memory()  # as the drainer does
-        engine = Engine(get_timeline())
+        engine = Engine(get_timeline_store())
         empty(engine.timeline)
         owner_ids, bytes_per_entry = fill(engine, fillers(max(people)))
         gc.collect()

@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from db.seed_command import SeedCommand
-from feed.seed_likes import seed_likes
+from feed.seeding.likes import seed_likes
 
 
 class Command(SeedCommand):

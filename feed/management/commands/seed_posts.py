@@ -2,7 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from db.seed_command import SeedCommand
-from feed.seed_posts import seed_posts
+from feed.seeding.posts import seed_posts
 
 
 class Command(SeedCommand):

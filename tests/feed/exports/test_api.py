@@ -66,7 +66,7 @@ def test_an_export_holds_the_feed_and_ones_own_posts_newest_first(friends, name)
 
 
 def test_own_posts_are_exported_even_where_the_timeline_lacks_them(friends, settings):
-    settings.FEED_FANOUT = "null"
+    settings.FEED_STRATEGY = "null"
     (own,) = write(1, "mine")
 
     exported = rows_of_csv(content(client_of(1).get("/v1/me/export/")))

@@ -1,11 +1,11 @@
 """The service with parts that are wrong under the names of good ones."""
 
 from config.settings import *  # noqa: F403
-from config.settings import ACTIVITY_IMPLEMENTATIONS, FEED_TIMELINES
+from config.settings import ACTIVITY_IMPLEMENTATIONS, FEED_TIMELINE_STORES
 
-FEED_TIMELINES = FEED_TIMELINES | {
+FEED_TIMELINE_STORES = FEED_TIMELINE_STORES | {
     "setbased": {"BACKEND": "tests.lab.planted.stores.Lossy"},
-    "ring": FEED_TIMELINES["ring"] | {"BACKEND": "tests.lab.planted.stores.Duplicating"},
+    "ring": FEED_TIMELINE_STORES["ring"] | {"BACKEND": "tests.lab.planted.stores.Duplicating"},
 }
 ACTIVITY_IMPLEMENTATIONS = ACTIVITY_IMPLEMENTATIONS | {
     "indexed": ACTIVITY_IMPLEMENTATIONS["indexed"] | {"BACKEND": "tests.activity.wrong.Forgetful"},

@@ -1,7 +1,7 @@
 """Two stores that a fan-out must not have. They say that all is well."""
 
-from feed.timelines.redis import RedisTimeline
-from feed.timelines.setbased import SetBased
+from feed.timeline_stores.redis import RedisStore
+from feed.timeline_stores.setbased import SetBased
 
 
 class Lossy(SetBased):
@@ -11,7 +11,7 @@ class Lossy(SetBased):
         super().deliver([post for post in posts if post.id % 10])
 
 
-class Duplicating(RedisTimeline):
+class Duplicating(RedisStore):
     """Appends whatever it is given, and gets each post of an author twice."""
 
     def write(self, deliveries):

@@ -4,8 +4,8 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError
 
 from runtime.allocator import keep_freed_memory
-from feed.fanout import get_fanout
-from feed.timelines import get_timeline
+from feed.strategies import get_strategy
+from feed.timeline_stores import get_timeline_store
 from metrics.scrape import serve_where_asked
 from workers.drainer import Drainer
 
@@ -23,9 +23,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, batch: int, **options: Any) -> None:
         idle_ms, linger_ms = options["idle_ms"], options["linger_ms"]
         if idle_ms is None:
-            idle_ms = max(5, get_fanout().grace_s * 100)
+            idle_ms = max(5, get_strategy().grace_s * 100)
         if linger_ms is None:
-            linger_ms = get_timeline().linger_ms
+            linger_ms = get_timeline_store().linger_ms
         if batch < 1 or idle_ms < 0 or linger_ms < 0:
             raise CommandError("--batch must be at least 1, --idle-ms and --linger-ms at least 0")
         drainer = Drainer(batch=batch, idle_s=idle_ms / 1000, linger_s=linger_ms / 1000)

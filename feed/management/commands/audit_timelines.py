@@ -1,0 +1,58 @@
+import csv
+import json
+import sys
+from argparse import ArgumentParser
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from rich.console import Console
+from rich.progress import Progress
+
+from feed.audit import AcceptedPost, Audit, audit
+from feed.timeline_stores import get_timeline_store
+
+
+class Command(BaseCommand):
+    help = "Compare every timeline with what it should hold; exit status 1 unless they agree."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        accepted = "CSV of accepted posts (id,author,created_at), as the load generator writes it"
+        parser.add_argument("--accepted", type=Path, metavar="FILE", help=accepted)
+        parser.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        accepted = list(read_accepted(options["accepted"])) if options["accepted"] else []
+        found = Audit()
+        with Progress(console=Console(stderr=True), transient=True) as progress:
+            bar = progress.add_task("timelines", total=1.0)
+            for done, found in audit(get_timeline_store(), accepted):  # noqa: B007
+                progress.update(bar, completed=done)
+        self.stdout.write(json.dumps(found.as_dict()) if options["json"] else as_text(found))
+        if not found.ok:
+            sys.exit(1)
+
+
+def read_accepted(path: Path) -> Iterator[AcceptedPost]:
+    """Read posts as clients saw them. Raises CommandError for a file that isn't such a list."""
+    try:
+        with path.open(newline="") as file:
+            for row in csv.DictReader(file):
+                created_at = datetime.fromisoformat(row["created_at"])
+                yield AcceptedPost(int(row["id"]), int(row["author"]), created_at)
+    except (OSError, KeyError, ValueError, TypeError) as error:
+        raise CommandError(f"{path} is no list of accepted posts: {error!r}") from error
+
+
+def as_text(found: Audit) -> str:
+    lines = [
+        f"{found.posts} posts, {found.expected} deliveries expected: "
+        f"{found.missing} missing, {found.duplicated} duplicated, {found.unexpected} unexpected"
+    ]
+    for kind, examples in found.examples.items():
+        lines += [
+            f"  {kind}: post {post_id} of person {owner_id}" for owner_id, post_id in examples
+        ]
+    return "\n".join([*lines, "clean" if found.ok else "NOT CLEAN"])

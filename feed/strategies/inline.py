@@ -1,0 +1,21 @@
+from django.db import transaction
+
+from feed.delivery import deliver
+from feed.strategies.base import Strategy
+from feed.models import Post
+from feed.timeline_stores import get_timeline_store
+
+
+class Inline(Strategy):
+    """Deliver in the request: with the post's own transaction, or else right after its commit."""
+
+    needs_drainer = True
+    writes_with_post = True
+
+    def publish(self, post: Post) -> None:
+        if get_timeline_store().is_transactional:
+            deliver([post])
+        else:
+            # The post is accepted whatever happens now: without a receipt it stays in the
+            # backlog, and the drainer finishes it.
+            transaction.on_commit(lambda: deliver([post]), robust=True)

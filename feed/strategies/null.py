@@ -1,0 +1,11 @@
+from feed.strategies.base import Strategy
+from feed.models import Post
+
+
+class Null(Strategy):
+    """Never deliver: the floor that shows what everything else costs."""
+
+    delivers = False
+
+    def publish(self, post: Post) -> None:
+        pass

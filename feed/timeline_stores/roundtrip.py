@@ -1,0 +1,14 @@
+from feed.timeline_stores.sortedset import SortedSetStore
+from feed.timeline_stores.trimmed import Deliveries
+
+
+class RoundTrip(SortedSetStore):
+    """One awaited command after the other, two a delivery: the published baseline.
+
+    What it teaches: 1,002 round trips a post to 500 friends, and both ends idle in each.
+    """
+
+    def write(self, deliveries: Deliveries) -> None:
+        for post_id, owners in deliveries:
+            for owner_id in owners.tolist():
+                self.put(self.client, owner_id, post_id)

@@ -1,0 +1,41 @@
+from collections.abc import Iterator, Sequence
+
+from accounts.models import Friendship
+from feed.models import CopiedEntry, Post, RowwiseEntry
+from feed.timeline_stores.sql import RowStore
+
+
+class Rowwise(RowStore):
+    """One ORM save a delivery, each with a copy of the post's text: the published baseline.
+
+    What it teaches: 501 statements a post, and a text that has to be erased 501 times.
+    """
+
+    model = RowwiseEntry
+
+    accepts_partial_delivery = True
+
+    def deliver(self, posts: Sequence[Post]) -> None:
+        for post in posts:
+            self.deliver_to(post, owners_of(post))
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        for entry in missing_entries(RowwiseEntry, post, owner_ids):
+            entry.save(force_insert=True)
+
+
+def owners_of(post: Post) -> list[int]:
+    friends = Friendship.objects.filter(person_id=post.author_id).values_list(
+        "friend_id", flat=True
+    )
+    return [post.author_id, *friends]
+
+
+def missing_entries(
+    model: type[CopiedEntry], post: Post, owner_ids: Sequence[int]
+) -> Iterator[CopiedEntry]:
+    """Yield the unsaved rows that a post still lacks: none when it is delivered again."""
+    delivered = set(model.objects.filter(post=post).values_list("owner_id", flat=True))
+    for owner_id in owner_ids:
+        if owner_id not in delivered:
+            yield model(owner_id=owner_id, post=post, body=post.body)

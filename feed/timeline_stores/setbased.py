@@ -1,0 +1,46 @@
+from collections.abc import Sequence
+
+from django.db import connection
+from django.db.models.constants import OnConflict
+
+from accounts.models import Friendship
+from feed.models import Post, SetBasedEntry
+from feed.timeline_stores.sql import RowStore
+
+
+class SetBased(RowStore):
+    """One ``INSERT … SELECT`` a batch, into a table that is its primary key (owner, post).
+
+    The friend ids never leave the database. Rows are written in the table's own order, so that
+    every page of it is touched once a batch, not once a post.
+    """
+
+    model = SetBasedEntry
+
+    accepts_partial_delivery = True
+
+    def deliver(self, posts: Sequence[Post]) -> None:
+        ids = [post.id for post in posts]
+        if not ids:
+            return
+        with connection.cursor() as cursor:
+            cursor.execute(_insert_statement(len(ids)), ids + ids)
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        entries = [SetBasedEntry(owner_id=owner_id, post_id=post.id) for owner_id in owner_ids]
+        SetBasedEntry.objects.bulk_create(entries, ignore_conflicts=True)
+
+
+def _insert_statement(posts: int) -> str:
+    insert = connection.ops.insert_statement(on_conflict=OnConflict.IGNORE)
+    ids = ", ".join(["%s"] * posts)
+    return f"""
+        {insert} {SetBasedEntry._meta.db_table} (owner_id, post_id)
+        SELECT friendship.friend_id AS owner_id, post.id AS post_id
+          FROM {Post._meta.db_table} post
+          JOIN {Friendship._meta.db_table} friendship ON friendship.person_id = post.author_id
+         WHERE post.id IN ({ids})
+         UNION ALL
+        SELECT author_id, id FROM {Post._meta.db_table} WHERE id IN ({ids})
+         ORDER BY owner_id, post_id
+    """  # noqa: S608  table names of our own

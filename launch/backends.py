@@ -1,0 +1,47 @@
+"""What the service says about its strategies and timeline stores."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from typing import NamedTuple
+
+
+class Strategy(NamedTuple):
+    """The flags of ``feed/strategies/base.py``."""
+
+    delivers: bool
+    needs_shared_store: bool
+    needs_partial_delivery: bool
+    needs_drainer: bool
+    needs_celery: bool
+    writes_with_post: bool
+
+
+class TimelineStore(NamedTuple):
+    """The flags of ``feed/timeline_stores/base.py``."""
+
+    is_transactional: bool
+    is_shared: bool
+    is_computed_on_read: bool
+    accepts_partial_delivery: bool
+    needs_redis: bool
+
+
+class Backends(NamedTuple):
+    """By alias, in the order of the settings."""
+
+    strategies: Mapping[str, Strategy]
+    timeline_stores: Mapping[str, TimelineStore]
+
+
+@cache
+def backends() -> Backends:
+    """Ask the service once (about a second). Raises CalledProcessError if it can't start."""
+    command = [sys.executable, "manage.py", "list_backends", "--json"]
+    found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return Backends(
+        {alias: Strategy(**flags) for alias, flags in found["strategies"].items()},
+        {alias: TimelineStore(**flags) for alias, flags in found["timeline_stores"].items()},
+    )

@@ -1,0 +1,66 @@
+import json
+from contextlib import nullcontext
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import Membership, Profile
+from tests.accounts.test_signup import sign_up
+
+
+@pytest.fixture
+def check(tmp_path, capsys):
+    """Run the check, with a list of those who were told that they have signed up."""
+
+    def run(*accepted, fails=False):
+        path = tmp_path / "accepted.csv"
+        rows = [f"{person_id},{username}" for person_id, username in accepted]
+        path.write_text("\n".join(["id,username", *rows]))
+        with pytest.raises(SystemExit) if fails else nullcontext():
+            call_command("audit_signups", "--json", accepted=path)
+        return json.loads(capsys.readouterr().out)
+
+    return run
+
+
+def test_everyone_who_signed_up_is_found(check, db):
+    person = sign_up().json()
+
+    found = check((person["id"], "ada"))
+
+    assert found == {"people": 1, "half_made": 0, "lost": 0, "ok": True}
+
+
+@pytest.mark.parametrize("part", [Profile, Membership])
+def test_who_lacks_a_part_is_half_made(check, db, part):
+    sign_up()
+    sign_up(username="bob")
+    part.objects.filter(person__username="bob").delete()
+
+    assert check(fails=True) == {"people": 2, "half_made": 1, "lost": 0, "ok": False}
+
+
+def test_who_was_told_so_and_does_not_exist_is_lost(check, db):
+    person = sign_up().json()
+
+    found = check(
+        (person["id"], "ada"), (person["id"], "eve"), (person["id"] + 1, "ada"), fails=True
+    )
+
+    assert found == {"people": 1, "half_made": 0, "lost": 2, "ok": False}
+
+
+def test_a_file_that_is_no_list_of_sign_ups_is_refused(tmp_path, db):
+    path = tmp_path / "accepted.csv"
+    path.write_text("id\n1\n")
+
+    with pytest.raises(CommandError, match="no list of sign-ups"):
+        call_command("audit_signups", accepted=path)
+
+
+def test_it_tells_people_what_it_found(db, capsys):
+    sign_up()
+
+    call_command("audit_signups")
+
+    assert capsys.readouterr().out == "1 people: 0 half made; 0 sign-ups lost\n"

@@ -1,0 +1,137 @@
+"""What only the timelines in Redis have: keys, and failures between two processes."""
+
+import signal
+import time
+
+import numpy as np
+import pytest
+from redis.exceptions import ResponseError
+from redis.exceptions import TimeoutError as RedisTimeoutError
+
+from accounts.models import Friendship, Person
+from feed.timeline_stores import timeline_stores
+from feed.timeline_stores.ring import Ring
+from feed.timeline_stores.shards import by_shard
+from tests.backends import REDIS_STORES
+from tests.conftest import redis_server
+from tests.feed.deliveries import audited, ids, into, posts_by
+
+SCRIPTED = ["script", "ring"]
+
+
+@pytest.fixture(params=SCRIPTED)
+def scripted(request, redis, friends):
+    return timeline_stores[request.param]
+
+
+@pytest.fixture
+def ring(redis_url, redis):
+    return Ring("ring", url=redis_url)
+
+
+def test_a_batch_cut_off_between_two_shards_is_completed_by_the_next_attempt(scripted):
+    make_friends_in_all_shards()
+    posts = posts_by(4, 20)
+    everyone = np.arange(4, 204)
+    shards = by_shard([(post.id, everyone) for post in posts])
+    scripted.write_shards(shards[: len(shards) // 2])  # … and the connection drops
+
+    scripted.deliver(posts)
+
+    assert all(sorted(scripted.members(owner)) == ids(posts) for owner in everyone.tolist())
+    assert audited(scripted).ok
+
+
+def make_friends_in_all_shards():
+    """Persons 5 … 203, friends of person 4."""
+    Person.objects.bulk_create(Person(id=n, username=f"person{n}") for n in range(5, 204))
+    pairs = [(4, n) for n in range(5, 204)]
+    Friendship.objects.bulk_create(
+        Friendship(person_id=a, friend_id=b) for pair in pairs for a, b in (pair, pair[::-1])
+    )
+
+
+@pytest.mark.parametrize("alias", REDIS_STORES)
+def test_keys_carry_the_alias_and_keep_a_shard_in_one_slot(alias, redis, friends):
+    store = timeline_stores[alias]
+
+    store.deliver(posts_by(1, 1))
+
+    expected = {f"timeline:{alias}:{{{owner}}}:{owner}".encode() for owner in (1, 2, 3)}
+    assert {key for key in redis.scan_iter() if not key.endswith(b":newest")} == expected
+    assert store.key(64 * 3 + 2) == f"timeline:{alias}:{{2}}:194"
+
+
+def test_a_ring_that_lost_its_shard_s_newest_looks_at_its_own(ring, redis):
+    ring.write(into(7, [5, 9]))
+    redis.delete(f"{ring.shard_prefix(7)}newest")
+
+    ring.write(into(7, [5, 7]))
+
+    assert ring.members(7) == [5, 7, 9]
+
+
+def test_a_batch_that_ran_out_of_memory_halfway_is_completed_by_the_next_attempt(tmp_path):
+    everyone = np.arange(1, 3001)
+    with redis_server(tmp_path) as (_, environment):
+        ring = Ring("ring", url=environment["REDIS_URL"])
+        ring.write([(1, everyone)])
+        used = ring.client.info("memory")["used_memory"]
+        ring.client.config_set("maxmemory", used + 2_000_000)
+        with pytest.raises(ResponseError, match="maxmemory"):
+            ring.write([(post_id, everyone) for post_id in range(1, 101)])
+        lengths = {len(ring.members(owner)) for owner in everyone.tolist()}
+        ring.client.config_set("maxmemory", 0)
+
+        ring.write([(post_id, everyone) for post_id in range(1, 101)])
+
+        assert lengths == {1, 100}
+        whole = list(range(1, 101))
+        assert all(ring.members(owner) == whole for owner in everyone.tolist())
+
+
+@pytest.mark.parametrize("batch", [1, 90, 500])
+def test_a_full_ring_costs_at_most_12_bytes_an_entry(batch, ring, redis):
+    for start in range(1, 4001, batch):
+        ring.write(into(7, range(start, start + batch)))
+        entries = redis.strlen(ring.key(7)) // 6
+        if entries >= 800:
+            assert redis.memory_usage(ring.key(7), samples=0) <= 12 * entries
+
+
+def test_ids_that_look_like_text_or_end_in_zeros_are_kept(ring):
+    look_alikes = [int.from_bytes(b"12345", "little"), 256, 65536, 2**40]
+    for post_id in look_alikes:
+        ring.write(into(7, [post_id]))
+
+    assert ring.members(7) == sorted(look_alikes)
+
+
+def test_a_server_that_forgot_its_scripts_is_told_again(scripted, redis):
+    posts = posts_by(1, 2)
+    scripted.deliver(posts[:1])
+
+    redis.script_flush()
+    scripted.deliver(posts[1:])
+
+    assert sorted(scripted.members(2)) == ids(posts)
+
+
+@pytest.mark.parametrize("alias", REDIS_STORES)
+def test_a_frozen_server_fails_a_delivery_within_seconds(
+    alias, keep_timelines_at, friends, tmp_path
+):
+    with redis_server(tmp_path) as (process, environment):
+        keep_timelines_at(environment["REDIS_URL"])
+        posts = posts_by(1, 2)
+        timeline_stores[alias].deliver(posts[:1])
+
+        process.send_signal(signal.SIGSTOP)
+        started = time.monotonic()
+        with pytest.raises(RedisTimeoutError):
+            timeline_stores[alias].deliver(posts)
+        assert time.monotonic() - started < 6
+
+        process.send_signal(signal.SIGCONT)
+        timeline_stores[alias].deliver(posts)
+        assert sorted(timeline_stores[alias].members(2)) == ids(posts)

@@ -1,0 +1,177 @@
+"""Every strategy with every store, through the services, a real broker and a real worker."""
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.core.management.base import SystemCheckError
+from django.db import connection, transaction
+from django.db.models.functions import Now
+
+from feed.audit import audit
+from feed.delivery import deliver_pending
+from feed.strategies import get_strategy
+from feed.models import Post
+from feed.selectors import read_timeline
+from feed.services import delete_post, publish_post
+from feed.timeline_stores import get_timeline_store
+from feed.strategies import strategies
+from feed.timeline_stores import timeline_stores
+from tests.backends import DELIVERING, STORES
+
+
+
+def refusal(strategy, store):
+    """Return the id of the check that refuses a pair, or None."""
+    strategy, store = strategies.classes()[strategy], timeline_stores.classes()[store]
+    if strategy.needs_shared_store and not store.is_shared:
+        return "E001"
+    if strategy.needs_partial_delivery and not store.accepts_partial_delivery:
+        return "E002"
+    return None
+
+
+EVERY_PAIR = [(strategy, store) for strategy in DELIVERING for store in STORES]
+PAIRS = [pair for pair in EVERY_PAIR if refusal(*pair) is None]
+REFUSED = {pair: refusal(*pair) for pair in EVERY_PAIR if refusal(*pair)}
+
+
+@pytest.fixture(params=PAIRS, ids="-".join)
+def pair(request, settings, worker, friends, redis, monkeypatch):
+    monkeypatch.setattr("workers.chunks.OWNERS_PER_CHUNK", 2)
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = request.param
+    return request.param
+
+
+@pytest.fixture
+def drain(pair, worker):
+    """Wait until whoever has to deliver has done it."""
+
+    def drain():
+        while pair[0] == "outbox" and deliver_pending(limit=100):
+            pass
+        worker.await_receipts()
+
+    return drain
+
+
+def bodies(owner_id):
+    page = read_timeline(owner_id=owner_id, before=None, limit=20)
+    return [json.loads(post)["body"] for post in page.posts.values()]
+
+
+def test_a_post_reaches_every_friend_and_gets_its_receipt(drain):
+    published = publish_post(author_id=1, body="hello").post
+
+    drain()
+
+    assert [bodies(owner) for owner in (1, 2, 3, 4)] == [["hello"], ["hello"], ["hello"], []]
+    assert Post.objects.get(id=published.id).delivered_at is not None
+
+
+def test_only_inline_leaves_no_backlog(pair, worker):
+    with worker.held():
+        publish_post(author_id=1, body="hello")
+
+        assert Post.objects.pending().exists() == (pair[0] != "inline")
+
+
+def test_a_post_deleted_before_its_delivery_never_shows(worker, drain):
+    with worker.held():
+        post = publish_post(author_id=1, body="hello").post
+        delete_post(person_id=1, post_id=post.id)
+
+    drain()
+
+    assert [bodies(owner) for owner in (1, 2, 3)] == [[], [], []]
+
+
+def test_a_post_that_is_rolled_back_leaves_nothing_and_sends_nothing(pair, worker):
+    with transaction.atomic():
+        publish_post(author_id=1, body="hello")
+        transaction.set_rollback(True)
+    worker.settle()
+
+    assert worker.sent == {}
+    assert not Post.objects.exists()
+    assert [get_timeline_store().members(owner) for owner in (1, 2, 3)] == [[], [], []]
+
+
+def test_posts_published_at_once_all_arrive(drain):
+    def publish(number):
+        try:
+            publish_post(author_id=1 + number % 3, body=str(number))
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as clients:
+        list(clients.map(publish, range(8)))
+    drain()
+
+    assert sorted(map(int, bodies(2))) == list(range(8))
+    *_, (_, found) = audit(get_timeline_store())
+    assert found.ok, found
+
+
+def test_the_null_strategy_never_delivers(settings, transactional_db, friends):
+    settings.FEED_STRATEGY = "null"
+
+    publish_post(author_id=1, body="hello")
+
+    assert get_timeline_store().members(2) == []
+    assert Post.objects.pending().count() == 1
+
+
+class Failing(Exception):
+    pass
+
+
+@pytest.mark.parametrize(("store", "accepted"), [("setbased", False), ("memory", True)])
+def test_a_store_that_fails_refuses_the_post_only_where_it_shares_the_transaction(
+    store, accepted, settings, transactional_db, friends, monkeypatch
+):
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", store
+    timeline = get_timeline_store()
+
+    def fail(posts):
+        raise Failing
+
+    with monkeypatch.context() as broken:
+        broken.setattr(timeline, "deliver", fail)
+        if accepted:
+            publish_post(author_id=1, body="hello")
+        else:
+            with pytest.raises(Failing):
+                publish_post(author_id=1, body="hello")
+
+    assert Post.objects.pending().count() == int(accepted)
+    assert deliver_pending(limit=100) == 0  # the request might still be at it
+    Post.objects.update(created_at=Now() - timedelta(minutes=1))
+    assert deliver_pending(limit=100) == int(accepted)
+    assert bodies(2) == ["hello"] * int(accepted)
+
+
+@pytest.mark.parametrize("setting", ["FEED_STRATEGY", "FEED_TIMELINE_STORE"])
+def test_a_bad_name_is_refused_with_the_good_ones(setting, settings):
+    setattr(settings, setting, "nonsense")
+
+    with pytest.raises(ImproperlyConfigured, match=r"'nonsense'.* one of: .*(inline|setbased)"):
+        get_strategy() if setting == "FEED_STRATEGY" else get_timeline_store()
+
+
+@pytest.mark.parametrize("choice", REFUSED, ids="-".join)
+def test_the_check_refuses_a_pair_that_cannot_work(choice, settings):
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = choice
+
+    with pytest.raises(SystemCheckError, match=rf"feed\.{REFUSED[choice]}"):
+        call_command("check")
+
+
+@pytest.mark.parametrize("choice", PAIRS, ids="-".join)
+def test_the_check_passes_every_pair_that_works(choice, settings, redis):
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = choice
+
+    call_command("check")

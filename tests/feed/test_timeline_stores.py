@@ -1,0 +1,226 @@
+"""The contract of every timeline store."""
+
+import pytest
+from django.db import connection, transaction
+
+from feed.models import Post
+from feed.timeline_stores import get_timeline_store
+from tests.backends import REDIS_STORES, SHARED_STORES, SQL_STORES, STORES, stores_with
+from tests.conftest import make_people
+
+WRITING = stores_with(is_computed_on_read=False)
+
+pytestmark = pytest.mark.usefixtures("redis")
+
+
+@pytest.fixture(params=STORES)
+def store(request, settings, friends):
+    settings.FEED_TIMELINE_STORE = request.param
+    return get_timeline_store()
+
+
+@pytest.fixture
+def post():
+    """Make a post by somebody, without any delivery."""
+    return lambda author_id: Post.objects.create(author_id=author_id, body="text")
+
+
+def test_a_post_is_delivered_to_its_author_and_all_friends(store, post):
+    mine = post(1)
+
+    store.deliver([mine])
+
+    assert [store.page(owner) for owner in (1, 2, 3)] == [[mine.id]] * 3
+
+
+def test_a_stranger_gets_nothing(store, post):
+    store.deliver([post(1)])
+
+    assert store.page(4) == []
+    assert store.members(4) == []
+
+
+def test_an_author_without_friends_gets_her_own_post(store, post):
+    alone = post(4)
+
+    store.deliver([alone])
+
+    assert store.page(4) == [alone.id]
+
+
+def test_a_batch_is_delivered_whole(store, post):
+    batch = [post(1), post(4), post(2)]
+
+    store.deliver(batch)
+
+    assert sorted(store.members(3)) == [batch[0].id, batch[2].id]
+    assert store.members(4) == [batch[1].id]
+
+
+def test_a_redelivered_post_appears_once(store, post):
+    first, second = post(1), post(2)
+    store.deliver([first])
+
+    store.deliver([first, second])
+
+    assert sorted(store.members(3)) == [first.id, second.id]
+
+
+def test_a_post_given_twice_in_a_batch_appears_once(store, post):
+    mine = post(1)
+
+    store.deliver([mine, mine])
+
+    assert store.members(2) == [mine.id]
+
+
+def test_an_empty_batch_changes_nothing(store):
+    store.deliver([])
+
+    assert store.members(1) == []
+
+
+def test_a_page_is_newest_first_whatever_the_order_of_delivery(store, post):
+    posts = [post(1) for _ in range(5)]
+    for one in (posts[3], posts[0], posts[4], posts[2], posts[1]):
+        store.deliver([one])
+
+    assert store.page(2) == [one.id for one in reversed(posts)]
+
+
+def test_pages_follow_each_other_without_gap_or_overlap(store, post):
+    posts = [post(1) for _ in range(5)]
+    store.deliver(posts)
+    ids = [one.id for one in reversed(posts)]
+
+    first = store.page(2, limit=2)
+    second = store.page(2, before=first[-1], limit=2)
+    third = store.page(2, before=second[-1], limit=2)
+
+    assert (first, second, third) == (ids[:2], ids[2:4], ids[4:])
+
+
+def test_a_page_of_what_is_older_than_everything_is_empty(store, post):
+    mine = post(1)
+    store.deliver([mine])
+
+    assert store.page(2, before=mine.id) == []
+
+
+def test_a_page_before_a_post_that_is_not_there_starts_below_it(store, post):
+    mine, strangers, later = post(1), post(4), post(1)
+    store.deliver([mine, strangers, later])
+
+    assert store.page(2, before=strangers.id) == [mine.id]
+
+
+@pytest.mark.parametrize("name", SHARED_STORES)
+def test_a_post_delivered_in_parts_is_whole_in_the_end(name, settings, friends, post):
+    settings.FEED_TIMELINE_STORE = name
+    store, mine = get_timeline_store(), post(1)
+
+    store.deliver_to(mine, [3])
+    assert [store.members(owner) for owner in (1, 2, 3)] == [[], [], [mine.id]]
+
+    store.deliver_to(mine, [1, 2, 3])
+    assert [store.members(owner) for owner in (1, 2, 3)] == [[mine.id]] * 3
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_clearing_empties_every_timeline(name, settings, friends, post):
+    settings.FEED_TIMELINE_STORE = name
+    store = get_timeline_store()
+    store.deliver([post(1), post(4)])
+
+    store.clear()
+
+    assert [store.members(owner) for owner in (1, 2, 3, 4)] == [[], [], [], []]
+
+
+@pytest.mark.parametrize("name", SHARED_STORES)
+def test_clearing_leaves_the_other_stores_alone(name, settings, friends, post):
+    mine = post(1)
+    for other in SHARED_STORES:
+        settings.FEED_TIMELINE_STORE = other
+        get_timeline_store().deliver([mine])
+
+    settings.FEED_TIMELINE_STORE = name
+    get_timeline_store().clear()
+
+    for other in SHARED_STORES:
+        settings.FEED_TIMELINE_STORE = other
+        assert bool(get_timeline_store().members(2)) == (other != name)
+
+
+@pytest.mark.parametrize("name", SHARED_STORES)
+def test_switching_the_store_shows_none_of_the_others_deliveries(name, settings, friends, post):
+    settings.FEED_TIMELINE_STORE = name
+    get_timeline_store().deliver([post(1)])
+
+    for other in SHARED_STORES:
+        settings.FEED_TIMELINE_STORE = other
+        assert bool(get_timeline_store().members(2)) == (other == name)
+
+
+def test_deliveries_of_a_transactional_store_roll_back_with_the_caller(store, post):
+    mine = post(1)
+    with transaction.atomic():
+        store.deliver([mine])
+        transaction.set_rollback(True)
+
+    survived = store.members(2) == [mine.id]
+    # What is computed when it is read has nothing to roll back.
+    assert survived == (not store.is_transactional or store.alias == "pull")
+
+
+@pytest.mark.parametrize("name", ["rowwise", "bulk"])
+def test_the_published_shape_copies_the_text_into_every_row(name, settings, friends, post):
+    settings.FEED_TIMELINE_STORE = name
+    store = get_timeline_store()
+
+    store.deliver([post(1)])
+
+    assert list(store.model.objects.values_list("body", flat=True)) == ["text"] * 3
+
+
+@pytest.fixture
+def warned(db):
+    """What the database warns of, of each statement; SQLite never does."""
+    found = []
+
+    def listen(execute, *arguments):
+        result = execute(*arguments)
+        if connection.vendor == "mysql":
+            found.extend(text for _, _, text in connection.connection.show_warnings())
+        return result
+
+    with connection.execute_wrapper(listen):
+        yield found
+
+
+def test_no_statement_is_deprecated(store, post, warned):
+    store.deliver([post(1), post(2)])
+    store.page(3)
+
+    assert not [text for text in warned if "deprecated" in text]
+
+
+STATEMENTS = {
+    "rowwise": 2 * (2 + 11),
+    "setbased": 1,
+    "packed": 6,
+    "memory": 2,
+    "script": 2,
+    "ring": 2,
+}
+
+
+@pytest.mark.parametrize("name", STATEMENTS)
+def test_statements_of_two_posts(name, settings, db, post, django_assert_num_queries):
+    """What the laboratory compares: one SQL statement a delivery, or one a batch."""
+    make_people(12, [(1, n) for n in range(2, 12)])
+    settings.FEED_TIMELINE_STORE = name
+    batch = [post(1), post(1)]
+
+    with django_assert_num_queries(STATEMENTS[name]):
+        get_timeline_store().deliver(batch)
