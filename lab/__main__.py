@@ -9,26 +9,26 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from lab import planning
+from lab import load_calculator
 from lab.bench import bench
 from lab.bench.grid import Grid
 from lab.bench.output import report_bench
 from lab.bench.record import FILE as BENCH
 from lab.bench.targets import choose
-from lab.compare import compare
+from lab.reporting.two_runs import compare
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
-from lab.limits import Limits
-from lab.load import Load
-from lab.plan import Plan
+from lab.experiments.capacity.limits import Limits
+from lab.running.load import Load
+from lab.running.invocation import Invocation
 from launch.processes import RunFailed
 from lab.progress import console
-from lab.repeats import Repeats
-from lab.report import report
-from lab.resources import Shortage
-from lab.result import Result
-from lab.rounds import rounds
-from lab.run import run, serve
+from lab.running.repeats import Repeats
+from lab.reporting.report import report
+from lab.running.resources import Shortage
+from lab.results.result import Result
+from lab.running.rounds import rounds
+from lab.running.single_run import run, serve
 from launch.servers import CHOICES
 from launch.service import Seed
 from launch.variants import UnknownVariant, Variant
@@ -98,31 +98,31 @@ def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Pat
     )
     drain_within_s = options.drain_within or experiment.drain_within_s
     seed = _seed(experiment, options)
-    plan = Plan(experiment, seed, options.servers, drain_within_s, options.shared)
+    invocation = Invocation(experiment, seed, options.servers, drain_within_s, options.shared)
     repeats = Repeats(options.repeat, options.precision)
     if not experiment.searches:
         loads = [load for it in variants for load in experiment.loads_of(it, asked)]
-        console.print(plan.estimate(loads, repeats.first))
-    cut_short = _run_all(plan, asked, variants, repeats, out)
+        console.print(invocation.estimate(loads, repeats.first))
+    cut_short = _run_all(invocation, asked, variants, repeats, out)
     as_expected = report(out)
     console.print(f"results: {out}; the page: {out / 'report.html'}")
     return cut_short or (0 if as_expected else 1)
 
 
 def _run_all(
-    plan: Plan, asked: Asked, variants: Sequence[Variant], repeats: Repeats, out: Path
+    invocation: Invocation, asked: Asked, variants: Sequence[Variant], repeats: Repeats, out: Path
 ) -> int:
     """Run every variant under its loads; return 0, or the exit status of what cut it short."""
 
     def run_one(repeat: int, variant: Variant, load: Load) -> Result:
         name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
         console.print(name)
-        return run(plan, variant, load, repeat, out / name)
+        return run(invocation, variant, load, repeat, out / name)
 
     try:
         for repeat in repeats.numbers(out):
             in_turn = _rotated(variants, repeat - 1)
-            searches = [(variant, plan.experiment.search(variant, asked)) for variant in in_turn]
+            searches = [(variant, invocation.experiment.search(variant, asked)) for variant in in_turn]
             rounds(searches, partial(run_one, repeat))
     except Shortage as shortage:
         console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")
@@ -135,8 +135,8 @@ def _run_all(
 
 def serve_variant(options: argparse.Namespace) -> int:
     experiment = EXPERIMENTS[options.experiment]
-    plan = Plan(experiment, _seed(experiment, options), options.servers)
-    serve(plan, experiment.variant(options.variant), port=options.port, tokens=options.tokens)
+    invocation = Invocation(experiment, _seed(experiment, options), options.servers)
+    serve(invocation, experiment.variant(options.variant), port=options.port, tokens=options.tokens)
     return 0
 
 
@@ -160,11 +160,11 @@ def compare_results(options: argparse.Namespace) -> int:
 def plan_capacity(options: argparse.Namespace) -> int:
     each, factor, users = options.requests_each, options.peak_factor, options.daily_users
     if users is None:
-        users = planning.daily_users(options.rps, each, factor)
+        users = load_calculator.daily_users(options.rps, each, factor)
         print(f"{options.rps:,.3g} requests/s at the peak: {users:,} users a day")
-    mean = planning.mean_rps(users, each)
-    peak = planning.peak_rps(mean, factor)
-    needed = planning.virtual_users(peak, options.iteration_requests, options.iteration_s)
+    mean = load_calculator.mean_rps(users, each)
+    peak = load_calculator.peak_rps(mean, factor)
+    needed = load_calculator.virtual_users(peak, options.iteration_requests, options.iteration_s)
     print(
         f"{mean:,.3g} requests/s on average, {peak:,.3g} at the peak: {needed:,} virtual users "
         f"who make {options.iteration_requests} requests in {options.iteration_s:g} s"

@@ -10,7 +10,7 @@ from lab.bench.grid import Grid
 from lab.bench.pictures import pictures
 from lab.bench.record import Record
 from lab.bench.tables import sheets, whole
-from lab.page import TEMPLATES
+from lab.reporting.page import TEMPLATES
 from lab.progress import print_whole
 
 HOW = (

@@ -10,7 +10,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from lab.bench.grid import Grid
 from lab.bench.tables import name_of
-from lab.plots import SERIES, WIDTH, Points, as_svg, standing_alone
+from lab.reporting.plots import SERIES, WIDTH, Points, as_svg, standing_alone
 
 USUAL = {"people": 1_000, "friends": 500, "batch": 100}
 WIDER = {"people": 10_000, "friends": 500, "batch": 25}

@@ -9,8 +9,8 @@ from rich.table import Table
 
 from lab.bench.grid import Grid
 from lab.bench.record import Record
-from lab.numbers import number
-from lab.tables import markdown_row
+from lab.reporting.formats import number
+from lab.reporting.tables import markdown_row
 
 READS = ("first page", "deep page", "hydrated")
 COSTS = ("deliveries_per_s", "client_us", "server_us")

@@ -15,11 +15,11 @@ from lab.experiments.base import (
     Measured,
     Published,
 )
-from lab.line import Line
-from lab.load import Load
-from lab.numbers import percent
+from lab.results.summary import Summary
+from lab.running.load import Load
+from lab.reporting.formats import percent
 from lab.progress import stage
-from lab.result import Figure
+from lab.results.result import Figure
 from launch.service import Seed
 from launch.variants import DATABASES, UnknownVariant, Variant
 
@@ -132,7 +132,7 @@ class Activity(Experiment):
             found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))
         measured.result.audit = {**found, "ok": not found["wrong_answers"]}
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         success = line.median(SUCCESS.figure)
         times, visits, summary = (c.write(line.median(c.figure)) for c in (TIMES, VISITS, SUMMARY))
         return (

@@ -5,14 +5,14 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import ClassVar, NamedTuple
 
-from lab import plots
-from lab.limits import Limits
-from lab.line import Line
-from lab.load import Load, chosen
-from lab.numbers import measured, number, percent
-from lab.requests import Requests
-from lab.result import Figure, Result
-from lab.rounds import Search
+from lab.reporting import plots
+from lab.experiments.capacity.limits import Limits
+from lab.results.summary import Summary
+from lab.running.load import Load, chosen
+from lab.reporting.formats import measured, number, percent
+from lab.results.requests import Requests
+from lab.results.result import Figure, Result
+from lab.running.rounds import Search
 from launch.service import Seed, Service
 from launch.variants import Variant
 
@@ -28,7 +28,7 @@ class Column(NamedTuple):
     brief: bool = False
     """For the terminal, which has room for few, and for ``lab compare``."""
     is_latency: bool = False
-    """A lower bound where the window was too short (``lab.laws.is_cut_off``)."""
+    """A lower bound where the window was too short (``lab.results.laws.is_cut_off``)."""
 
 
 class Published(NamedTuple):
@@ -67,7 +67,7 @@ class Measured(NamedTuple):
 class Plot(NamedTuple):
     heading: str
     text: str
-    draw: Callable[[Sequence[Line]], str]
+    draw: Callable[[Sequence[Summary]], str]
 
 
 OFFERED = Column("offered /s", lambda r: r.offered_rps or None)
@@ -149,38 +149,38 @@ class Experiment(ABC):
     def conclude(self, measured: Measured) -> None:
         """Complete the result with figures of the experiment's own (``extra``) and the audit."""
 
-    def lines(self, results: Sequence[Result]) -> list[Line]:
+    def lines(self, results: Sequence[Result]) -> list[Summary]:
         """Group results by load and variant, each in the order of their first runs."""
         groups: dict[str, dict[str, list[Result]]] = {}
         for result in results:
             groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
         return [
-            Line(self.variant(variant), group)
+            Summary(self.variant(variant), group)
             for variants in groups.values()
             for variant, group in variants.items()
         ]
 
     @abstractmethod
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         """Say in a sentence what the best variant reached."""
 
-    def beside(self, compared: Sequence[Line]) -> str:
+    def beside(self, compared: Sequence[Summary]) -> str:
         """Say how the variants compare with those that aren't ranked, if that matters."""
         return ""
 
-    def verdict(self, compared: Sequence[Line]) -> str:
+    def verdict(self, compared: Sequence[Summary]) -> str:
         """Say what came out, where it isn't which variant is the best."""
         return ""
 
-    def conclusions(self, compared: Sequence[Line]) -> Sequence[str]:
+    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
         """Return what there is to say of all lines together, below the table."""
         return ()
 
-    def remarks(self, line: Line) -> Sequence[str]:
+    def remarks(self, line: Summary) -> Sequence[str]:
         """Return what there is to say of a line below the table."""
         return ()
 
-    def rank(self, line: Line) -> tuple[float, ...]:
+    def rank(self, line: Summary) -> tuple[float, ...]:
         """Return what the lines of the heaviest load are sorted by, the best first."""
         value = line.median(self.headline.figure)
         if value is None:

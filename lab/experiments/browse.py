@@ -24,8 +24,8 @@ from lab.experiments.base import (
     Measured,
     Published,
 )
-from lab.line import Line
-from lab.load import Load
+from lab.results.summary import Summary
+from lab.running.load import Load
 from launch.replication import Sight, everywhere_at, read_sights
 from launch.service import Seed
 from launch.variants import DATABASES, UnknownVariant, Variant
@@ -176,7 +176,7 @@ class Browse(Experiment):
         miscounted = sum(int(service.manage("audit_likes", env)) for env in service.environments)
         measured.result.audit = audit(probes, sights, miscounted)
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         rate = line.median(lambda r: r.achieved_rps) or 0.0
         offered = line.median(lambda r: r.offered_rps) or 0.0
         p95 = line.median(self.headline.figure) or 0.0
@@ -185,7 +185,7 @@ class Browse(Experiment):
             f"95 % of them within {p95:,.0f} ms."
         )
 
-    def rank(self, line: Line) -> tuple[float, ...]:
+    def rank(self, line: Summary) -> tuple[float, ...]:
         """A variant that fails requests isn't quick."""
         return -round(line.median(lambda r: r.success) or 0.0, 2), *super().rank(line)
 

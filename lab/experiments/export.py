@@ -16,11 +16,11 @@ from lab.experiments.base import (
     Measured,
     Published,
 )
-from lab.line import Line
-from lab.load import Load
-from lab.numbers import percent
+from lab.results.summary import Summary
+from lab.running.load import Load
+from lab.reporting.formats import percent
 from lab.progress import stage
-from lab.requests import Requests
+from lab.results.requests import Requests
 from launch.service import Seed
 from launch.variants import UnknownVariant, Variant
 
@@ -138,7 +138,7 @@ class Export(Experiment):
         with stage("check"):
             result.audit = _check(measured)
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         ordinary = line.median(ORDINARY_MEAN.figure) or 0.0
         expensive = line.median(lambda r: r.extra.get("expensive_mean_ms")) or 0.0
         return (

@@ -9,10 +9,10 @@ from lab.author.effects import Effect, effects
 from lab.author.variants import AUTHOR, CROSSED, DEFAULT, OURS, TUNED, Crossing, named
 from lab.experiments.base import CORES_BUSY, MEAN, P95, SUCCESS, Asked, Column, Measured, Published
 from lab.experiments.fanout import Fanout
-from lab.line import Line
-from lab.load import Load
-from lab.numbers import percent
-from lab.requests import Requests
+from lab.results.summary import Summary
+from lab.running.load import Load
+from lab.reporting.formats import percent
+from lab.results.requests import Requests
 from launch.service import Seed
 from launch.variants import Variant
 
@@ -84,10 +84,10 @@ class Factors(Fanout):
         measured.result.extra = _figures(measured.requests)
         super().conclude(measured)
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         return f"{line.name} answered {percent(line.median(SUCCESS.figure))} with 201."
 
-    def verdict(self, compared: Sequence[Line]) -> str:
+    def verdict(self, compared: Sequence[Summary]) -> str:
         found = effects_on(SUCCESS, compared)
         if not found:
             return "No two runs differ in one factor only, so no effect can be told."
@@ -95,7 +95,7 @@ class Factors(Fanout):
             ["Effects on the share of requests that succeed, the largest first:", *map(str, found)]
         )
 
-    def conclusions(self, compared: Sequence[Line]) -> Sequence[str]:
+    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
         found = [*effects_on(SUCCESS, compared), *effects_on(REFUSED, compared)]
         return [str(effect) for effect in found]
 
@@ -107,7 +107,7 @@ class FactorsOfOurs(Factors):
     variants = tuple(f"{OURS}_{it}" for it in CROSSED)
 
 
-def effects_on(column: Column, compared: Sequence[Line]) -> list[Effect]:
+def effects_on(column: Column, compared: Sequence[Summary]) -> list[Effect]:
     return [
         effect
         for whose in (AUTHOR, OURS)
@@ -116,7 +116,7 @@ def effects_on(column: Column, compared: Sequence[Line]) -> list[Effect]:
 
 
 def _runs(
-    whose: str, column: Column, compared: Sequence[Line]
+    whose: str, column: Column, compared: Sequence[Summary]
 ) -> Iterator[tuple[int, Crossing, float]]:
     """Yield the finished runs of somebody's code whose variants say their factors."""
     for line in compared:

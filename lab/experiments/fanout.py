@@ -5,7 +5,8 @@ from contextlib import closing
 from math import inf, log
 from typing import ClassVar
 
-from lab import measure, plots
+from lab.results import figures
+from lab.reporting import plots
 from lab.author.variants import STEPS
 from lab.experiments.base import (
     CORES_BUSY,
@@ -24,10 +25,10 @@ from lab.experiments.base import (
     Plot,
     Published,
 )
-from lab.line import Line
-from lab.load import Load, warm_up_s
+from lab.results.summary import Summary
+from lab.running.load import Load, warm_up_s
 from lab.progress import stage
-from lab.resources import check_resources
+from lab.running.resources import check_resources
 from launch.variants import Variant
 
 SAME = 0.02
@@ -159,7 +160,7 @@ class Fanout(Experiment):
         with stage("audit"):
             measured.result.audit = service.audit(measured.folder / "accepted.csv")
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         offered = line.median(lambda r: r.offered_rps) or 0.0
         rate = line.median(lambda r: r.achieved_rps) or 0.0
         deliveries = line.median(lambda r: r.deliveries_per_s) or 0.0
@@ -170,7 +171,7 @@ class Fanout(Experiment):
             f"within {lag:,.0f} ms."
         )
 
-    def rank(self, line: Line) -> tuple[float, ...]:
+    def rank(self, line: Summary) -> tuple[float, ...]:
         offered = line.median(lambda r: r.offered_rps) or 1.0
         rate = line.median(lambda r: r.achieved_rps) or 0.0
         lag_ms = line.median(lambda r: r.lag_ms.get("p99"))
@@ -205,18 +206,18 @@ def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     if receipts is None:
         _record_drain(measured, drained_at)
         return
-    result.lag_ms = measure.percentiles(
-        measure.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
+    result.lag_ms = figures.percentiles(
+        figures.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
     )
-    result.deliveries = measure.deliveries(receipts, *window)
+    result.deliveries = figures.deliveries(receipts, *window)
     result.deliveries_per_s = round(result.deliveries / result.window_s, 1)
-    result.backlog = measure.backlog(receipts, window[0])
-    result.drain_s = measure.drain_s(receipts)
+    result.backlog = figures.backlog(receipts, window[0])
+    result.drain_s = figures.drain_s(receipts)
     if result.deliveries and result.service_s is not None:
         result.cpu_s_per_million_deliveries = round(result.service_s / result.deliveries * 1e6, 2)
     if result.balance:
         result.balance.accepted = sum(not it.error for it in measured.requests.answered)
-        result.balance.delivered, result.balance.backlog_growth = measure.flow(receipts, *window)
+        result.balance.delivered, result.balance.backlog_growth = figures.flow(receipts, *window)
 
 
 def _record_drain(measured: Measured, drained_at: float | None) -> None:

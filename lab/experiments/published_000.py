@@ -15,9 +15,9 @@ from lab.experiments.base import (
     Published,
 )
 from lab.experiments.signup import CONTROL, NO_FANOUT, SIGNUP, SIGNUPS, TAKEN, Signup
-from lab.line import Line
-from lab.load import COOL_DOWN_S, Load
-from lab.numbers import number
+from lab.results.summary import Summary
+from lab.running.load import COOL_DOWN_S, Load
+from lab.reporting.formats import number
 from launch.variants import DATABASES, Variant
 
 PAUSE_S = 1
@@ -147,9 +147,9 @@ class Published000(Signup):
             options={"rush-after": RUSH_AFTER_S, "spawn-rate": users},
         )
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         return f"{line.name} answered after {number(line.median(MEAN.figure))} ms on average."
 
-    def rank(self, line: Line) -> tuple[float, ...]:
+    def rank(self, line: Summary) -> tuple[float, ...]:
         """A variant that turns people away isn't quick."""
         return -round(line.median(SUCCESS.figure) or 0.0, 2), *Experiment.rank(self, line)

@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from lab import measure
+from lab.results import figures
 from lab.experiments.base import CORES_BUSY, OFFERED, P95, P99, Asked, Column, Measured
 from lab.experiments.browse import APP_CPUS, LISTINGS, Browse, published_figures
-from lab.line import Line
-from lab.load import Load
-from lab.numbers import number, percent
+from lab.results.summary import Summary
+from lab.running.load import Load
+from lab.reporting.formats import number, percent
 from lab.progress import console
-from lab.requests import Requests
+from lab.results.requests import Requests
 from launch.variants import DATABASES, Variant
 
 SHAPES = {"smoke": 1, "load": 100, "stress": 500}
@@ -118,7 +118,7 @@ class Published001(Browse):
             result.errors.append(broken)
             console.print(f"  {broken}")
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         return (
             f"{line.name} kept the threshold: 95 % of all requests within "
             f"{number(line.median(RUN_P95.figure))} ms."
@@ -130,7 +130,7 @@ def run_figures(requests: Requests) -> dict[str, float | None]:
 
     One that the end of the run interrupted took what it had waited, and has not failed.
     """
-    found = measure.percentiles([it.ms for it in requests.counted], ("p95", "p99"))
+    found = figures.percentiles([it.ms for it in requests.counted], ("p95", "p99"))
     answered = [it for it in requests.counted if it.answered]
     failed = sum(bool(it.error) for it in answered)
     figures = {f"run_{name}_ms": value for name, value in found.items()}

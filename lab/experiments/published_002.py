@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from lab import measure
+from lab.results import figures
 from lab.experiments.activity import LAST_DAY, TIMEOUT_S, Activity
 from lab.experiments.base import CORES_BUSY, OFFERED, SUCCESS, Asked, Column, Measured, Published
-from lab.line import Line
-from lab.load import COOL_DOWN_S, Load
-from lab.numbers import number, percent
+from lab.results.summary import Summary
+from lab.running.load import COOL_DOWN_S, Load
+from lab.reporting.formats import number, percent
 from launch.variants import Variant
 
 PAGES = ("times", "visits", "summary")
@@ -95,10 +95,10 @@ class Published002(Activity):
     def conclude(self, measured: Measured) -> None:
         super().conclude(measured)
         waited_ms = [it.ms for it in measured.requests.counted]
-        found = measure.percentiles(waited_ms, ("mean", "p95"))
+        found = figures.percentiles(waited_ms, ("mean", "p95"))
         measured.result.extra = {f"all_{name}_ms": value for name, value in found.items()}
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         success = percent(line.median(SUCCESS.figure))
         return (
             f"{line.name}, answered {success} of the requests, after "

@@ -7,7 +7,7 @@ from lab.author.variants import AUTHOR
 from lab.author.variants import named as author_variant
 from lab.experiments.base import Asked
 from lab.experiments.fanout import Fanout
-from lab.load import Load
+from lab.running.load import Load
 from launch.service import Seed
 from launch.variants import Variant
 

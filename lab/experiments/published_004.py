@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from lab.experiments.base import Asked
 from lab.experiments.export import Export
-from lab.load import Load
+from lab.running.load import Load
 from launch.variants import Variant
 
 USERS = 50

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from lab import measure
+from lab.results import figures
 from lab.experiments.base import (
     CORES_BUSY,
     CPU,
@@ -20,11 +20,11 @@ from lab.experiments.base import (
     Measured,
     Published,
 )
-from lab.line import Line
-from lab.load import COOL_DOWN_S, RAMP_S, Load
-from lab.numbers import number, percent
+from lab.results.summary import Summary
+from lab.running.load import COOL_DOWN_S, RAMP_S, Load
+from lab.reporting.formats import number, percent
 from lab.progress import stage
-from lab.requests import Request
+from lab.results.requests import Request
 from launch.service import CORES, Seed
 from launch.variants import DATABASES, UnknownVariant, Variant
 
@@ -156,7 +156,7 @@ class Signup(Experiment):
         with stage("check"):
             result.audit = _check(measured)
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         rate = line.median(self.headline.figure)
         mean = line.median(lambda r: r.latency_ms.get("mean"))
         times = line.median(lambda r: r.extra.get("control_times"))
@@ -165,7 +165,7 @@ class Signup(Experiment):
             f"average, while the p95 of other requests was {number(times)} times its idle value."
         )
 
-    def rank(self, line: Line) -> tuple[float, ...]:
+    def rank(self, line: Summary) -> tuple[float, ...]:
         times = line.median(lambda r: r.extra.get("control_times"))
         is_weak = line.variant.settings["PASSWORD_HASHER"] == WEAK
         return is_weak, times is None or times > QUIET, *super().rank(line)
@@ -184,8 +184,8 @@ def _figures(measured: Measured) -> dict[str, float | None]:
     result, (start, end) = measured.result, measured.requests.window
     requests = measured.requests.rows
     rush = [it for it in requests if start <= it.begun_at < end]
-    control = measure.percentiles([it.ms for it in rush if it.name == CONTROL], ("mean", "p95"))
-    idle = measure.percentiles(_idle_ms(requests, start), ("p95",))["p95"]
+    control = figures.percentiles([it.ms for it in rush if it.name == CONTROL], ("mean", "p95"))
+    idle = figures.percentiles(_idle_ms(requests, start), ("p95",))["p95"]
     return {
         "signups_per_s": _signups_per_s(rush, start, end),
         "turned_away": measured.requests.failures["status 429"] / max(1, result.requests),

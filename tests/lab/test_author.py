@@ -20,11 +20,11 @@ from lab.author.service import AuthorService, service_for
 from lab.author.variants import CROSSED, STEPS, Crossing, named
 from lab.experiments.factors import Factors, FactorsOfOurs
 from lab.experiments.fanout import Fanout
-from lab.laws import balance_of
-from lab.load import Load
+from lab.results.laws import balance_of
+from lab.running.load import Load
 from launch.processes import Processes, RunFailed
-from lab.requests import read_requests
-from lab.result import Result
+from lab.results.requests import read_requests
+from lab.results.result import Result
 from launch.servers import LAUNCHERS, MySQLTold, servers_for
 from launch.service import Service
 from launch.variants import UnknownVariant

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from lab.__main__ import main
-from lab.bracket import NARROW, STEP, Bracket
-from lab.comparison import answer, lines
+from lab.experiments.capacity.bisection import NARROW, STEP, Bracket
+from lab.reporting.comparison import answer, lines
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked
-from lab.limits import Limits, broken, is_far_off
-from lab.result import Result
-from lab.rounds import rounds
+from lab.experiments.capacity.limits import Limits, broken, is_far_off
+from lab.results.result import Result
+from lab.running.rounds import rounds
 from launch.variants import Variant
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 

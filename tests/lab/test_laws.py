@@ -2,8 +2,8 @@
 
 import pytest
 
-from lab.laws import broken, implied_mean_s, is_cut_off
-from lab.line import Line
+from lab.results.laws import broken, implied_mean_s, is_cut_off
+from lab.results.summary import Summary
 from launch.variants import Variant
 from tests.lab.test_report import balance, report_of, result
 
@@ -100,5 +100,5 @@ def test_a_run_that_did_not_finish_fails_for_that_alone():
 def test_a_broken_law_is_not_as_expected():
     variant = Variant.named("sqlite-inline-bulk")
 
-    assert Line(variant, [result()]).as_expected
-    assert not Line(variant, [result(balance=None)]).as_expected
+    assert Summary(variant, [result()]).as_expected
+    assert not Summary(variant, [result(balance=None)]).as_expected

@@ -4,7 +4,7 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from lab.experiments import EXPERIMENTS
-from lab.report import report
+from lab.reporting.report import report
 from launch.variants import Variant
 from tests.browser import NARROW, WIDE, browsing, overflows
 from tests.lab.test_report import CLEAN, HALF, result

@@ -5,9 +5,9 @@ import re
 import pytest
 
 from lab.__main__ import main
-from lab.comparison import answer, lines, ranked
-from lab.resources import Shortage, check_resources
-from lab.result import Balance, Result, read_results
+from lab.reporting.comparison import answer, lines, ranked
+from lab.running.resources import Shortage, check_resources
+from lab.results.result import Balance, Result, read_results
 
 CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
 HALF = CLEAN | {"missing": 45, "ok": False}
@@ -327,7 +327,7 @@ def test_unlike_machines_are_compared_only_when_told(tmp_path, capsys):
 
 
 def test_a_machine_that_runs_short_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("lab.resources.FREE_DISK_MIB", 2**60)
+    monkeypatch.setattr("lab.running.resources.FREE_DISK_MIB", 2**60)
 
     with pytest.raises(Shortage, match=r"only [\d,]+ MiB on the disk"):
         check_resources(tmp_path)

@@ -7,10 +7,11 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lab import plots, tables
-from lab.comparison import answer, experiment_of
-from lab.line import Line
-from lab.result import Result
+from lab.reporting import plots
+from lab.reporting import tables
+from lab.reporting.comparison import answer, experiment_of
+from lab.results.summary import Summary
+from lab.results.result import Result
 
 LAB = Path(__file__).parent
 TEMPLATES = Environment(
@@ -18,7 +19,7 @@ TEMPLATES = Environment(
 )
 
 
-def as_html(results: Sequence[Result], compared: Sequence[Line]) -> str:
+def as_html(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     return TEMPLATES.get_template("page.html").render(
         title=tables.title(results),
         answer=answer(compared),
@@ -39,11 +40,11 @@ def as_html(results: Sequence[Result], compared: Sequence[Line]) -> str:
     )
 
 
-def _kind(line: Line) -> str:
+def _kind(line: Summary) -> str:
     return "measured" if line.as_expected else "failed"
 
 
-def headline(compared: Sequence[Line]) -> str:
+def headline(compared: Sequence[Summary]) -> str:
     """Draw the experiment's main figure, beside what was published."""
     experiment = experiment_of(compared)
     column = experiment.headline
@@ -57,12 +58,12 @@ def headline(compared: Sequence[Line]) -> str:
     return plots.bars(compared, column.figure, experiment.axis, marks, offered)
 
 
-def _plots(compared: Sequence[Line]) -> Iterator[tuple[str, str, Markup]]:
+def _plots(compared: Sequence[Summary]) -> Iterator[tuple[str, str, Markup]]:
     for heading, text, draw in experiment_of(compared).pictures:
         yield heading, text, Markup(draw(compared))  # noqa: S704  our own drawing
 
 
-def _variant(line: Line) -> dict[str, object]:
+def _variant(line: Summary) -> dict[str, object]:
     result = line.results[0]
     env = result.environment
     servers = ", ".join(f"{role}: {version}" for role, version in env["servers"].items())

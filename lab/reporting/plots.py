@@ -15,10 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator
 
-from lab.line import Line
-from lab.numbers import number
-from lab.result import Figure as Value
-from lab.result import Result
+from lab.results.summary import Summary
+from lab.reporting.formats import number
+from lab.results.result import Figure as Value
+from lab.results.result import Result
 
 
 class Mark(NamedTuple):
@@ -95,7 +95,7 @@ def standing_alone(svg: str) -> str:
 
 @as_svg
 def bars(
-    compared: Sequence[Line],
+    compared: Sequence[Summary],
     value: Value,
     axis: str,
     published: Sequence[Mark],
@@ -125,7 +125,7 @@ def bars(
     return figure
 
 
-def _bar(axes: Axes, at: int, line: Line, value: Value, least: float) -> None:
+def _bar(axes: Axes, at: int, line: Summary, value: Value, least: float) -> None:
     middle = line.median(value)
     if not middle:
         nothing = "nothing succeeded" if line.held else "nothing held"
@@ -141,7 +141,7 @@ def _bar(axes: Axes, at: int, line: Line, value: Value, least: float) -> None:
     _label(axes, high, at, _with_success(middle, line.median(lambda r: r.success)) + _but(line))
 
 
-def _but(line: Line) -> str:
+def _but(line: Summary) -> str:
     """Say what a rate alone hides."""
     if not line.is_clean:
         return ", not clean" + (" (as expected)" if line.as_expected else "")
@@ -154,7 +154,7 @@ def _with_success(value: float, success: float | None) -> str:
 
 
 @as_svg
-def latency(compared: Sequence[Line]) -> Figure:
+def latency(compared: Sequence[Summary]) -> Figure:
     """The share of requests that were answered within a time, from every one's own time."""
     return _curves(
         compared,
@@ -166,7 +166,7 @@ def latency(compared: Sequence[Line]) -> Figure:
 
 
 @as_svg
-def backlog(compared: Sequence[Line]) -> Figure:
+def backlog(compared: Sequence[Summary]) -> Figure:
     """Posts without a receipt over time; the load ends where a curve begins to fall for good."""
     return _curves(
         compared,
@@ -178,7 +178,7 @@ def backlog(compared: Sequence[Line]) -> Figure:
 
 
 def _curves(
-    compared: Sequence[Line],
+    compared: Sequence[Summary],
     points: Callable[[Result], Points],
     *,
     x: str,
@@ -206,7 +206,7 @@ def _curves(
 
 
 @as_svg
-def cpu(compared: Sequence[Line]) -> Figure:
+def cpu(compared: Sequence[Summary]) -> Figure:
     """Cores busy by group of processes, within the window."""
     figure, axes = _rows(len(compared), extra=0.5)
     for at, line in enumerate(compared):
@@ -224,7 +224,7 @@ def cpu(compared: Sequence[Line]) -> Figure:
 
 
 @as_svg
-def cost(compared: Sequence[Line]) -> Figure:
+def cost(compared: Sequence[Summary]) -> Figure:
     """CPU seconds of the whole service for a million deliveries."""
     shown = [line for line in compared if line.median(lambda r: r.cpu_s_per_million_deliveries)]
     figure, axes = _rows(max(1, len(shown)))
@@ -241,7 +241,7 @@ def cost(compared: Sequence[Line]) -> Figure:
 
 
 @as_svg
-def search(compared: Sequence[Line]) -> Figure:
+def search(compared: Sequence[Summary]) -> Figure:
     """The rates that were tried, in turn: a dot where one held, a cross where it broke."""
     figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
     axes = figure.add_subplot()

@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Experiment
-from lab.line import Line, is_tie
-from lab.numbers import number
-from lab.result import Result
+from lab.results.summary import Summary, is_tie
+from lab.reporting.formats import number
+from lab.results.result import Result
 
 ANSWERING = 0.9
 """What fails more of its requests is no measure for another's speed."""
 
 
-def lines(results: Iterable[Result]) -> list[Line]:
+def lines(results: Iterable[Result]) -> list[Summary]:
     """Let each experiment make lines of its results."""
     groups: dict[str, list[Result]] = {}
     for result in results:
@@ -20,11 +20,11 @@ def lines(results: Iterable[Result]) -> list[Line]:
     return [line for name, group in groups.items() for line in EXPERIMENTS[name].lines(group)]
 
 
-def experiment_of(compared: Sequence[Line]) -> Experiment:
+def experiment_of(compared: Sequence[Summary]) -> Experiment:
     return EXPERIMENTS[compared[0].results[0].experiment]
 
 
-def ranked(compared: Sequence[Line]) -> list[Line]:
+def ranked(compared: Sequence[Summary]) -> list[Summary]:
     """Return the clean variants under the heaviest load, the best first.
 
     Empty where the load generator was the limit of one of them: then the figures are Locust's.
@@ -38,7 +38,7 @@ def ranked(compared: Sequence[Line]) -> list[Line]:
     return sorted(clean, key=experiment.rank)
 
 
-def worst_audit(line: Line) -> dict[str, int] | None:
+def worst_audit(line: Summary) -> dict[str, int] | None:
     """Return the audit that found most; None unless every run has one."""
     audits = [result.audit for result in line.results if result.audit is not None]
     if len(audits) < len(line.results):
@@ -47,7 +47,7 @@ def worst_audit(line: Line) -> dict[str, int] | None:
     return max(audits, key=lambda audit: sum(audit[kind] for kind in findings))
 
 
-def answer(compared: Sequence[Line]) -> str:
+def answer(compared: Sequence[Summary]) -> str:
     """Say in two or three sentences what came out."""
     experiment, best = experiment_of(compared), ranked(compared)
     if verdict := experiment.verdict(compared):
@@ -72,7 +72,7 @@ def answer(compared: Sequence[Line]) -> str:
     return " ".join(filter(None, said))
 
 
-def _ties(best: Sequence[Line]) -> str:
+def _ties(best: Sequence[Summary]) -> str:
     """Name the variants that the headline can't tell from the first."""
     experiment = experiment_of(best)
     figure = experiment.headline.figure
@@ -84,7 +84,7 @@ def _ties(best: Sequence[Line]) -> str:
     return f"By {what} it ties with {_listed(tied)}{why}."
 
 
-def _contrast(best: Sequence[Line]) -> str:
+def _contrast(best: Sequence[Summary]) -> str:
     """Compare the first with the last of those that answer most requests, unless they tie."""
     experiment, first = experiment_of(best), best[0]
     figure = experiment.headline.figure
@@ -102,7 +102,7 @@ def _contrast(best: Sequence[Line]) -> str:
     return experiment.contrast.format(name=last.name, ratio=bound + times, rates=rates)
 
 
-def _failed(compared: Sequence[Line]) -> str:
+def _failed(compared: Sequence[Summary]) -> str:
     failed = [line.name for line in compared if not line.as_expected]
     return f"Failed: {_listed(failed)}." if failed else "All audits were as expected."
 

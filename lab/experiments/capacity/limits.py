@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from lab.numbers import number
-from lab.result import Result
+from lab.reporting.formats import number
+from lab.results.result import Result
 from launch.variants import Variant
 
 FAILING = 0.001

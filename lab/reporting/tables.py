@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab import laws
-from lab.comparison import answer, experiment_of, worst_audit
+from lab.results import laws
+from lab.reporting.comparison import answer, experiment_of, worst_audit
 from lab.experiments.base import Column, Published
-from lab.line import Line
-from lab.numbers import number
-from lab.result import Result
+from lab.results.summary import Summary
+from lab.reporting.formats import number
+from lab.results.result import Result
 
 LIMITATIONS = (
     "Figures are of the measured window alone, after a warm-up. With closed arrivals a user who "
@@ -27,16 +27,16 @@ ELSEWHERE = (
 )
 
 
-def labels(compared: Sequence[Line]) -> list[str]:
+def labels(compared: Sequence[Summary]) -> list[str]:
     return ["variant", "audit", *(c.label for c in experiment_of(compared).columns)]
 
 
-def cells(line: Line) -> list[str]:
+def cells(line: Summary) -> list[str]:
     columns = experiment_of([line]).columns
     return [line.name, audit(line), *(cell(line, column) for column in columns)]
 
 
-def cell(line: Line, column: Column) -> str:
+def cell(line: Summary, column: Column) -> str:
     bound = "≥ " if column.is_latency and line.is_cut_off else ""
     return bound + (spread(line, column) if column.spread else _middle(line, column))
 
@@ -46,13 +46,13 @@ def published_cells(published: Published, columns: Sequence[Column]) -> list[str
     return [f"published: {published.what}", "none", *figures]
 
 
-def rows(compared: Sequence[Line]) -> list[list[str]]:
+def rows(compared: Sequence[Summary]) -> list[list[str]]:
     experiment = experiment_of(compared)
     published = [published_cells(one, experiment.columns) for one in experiment.published]
     return [*map(cells, compared), *published]
 
 
-def audit(line: Line) -> str:
+def audit(line: Summary) -> str:
     worst = worst_audit(line)
     if worst is None:
         return "DID NOT FINISH"
@@ -66,7 +66,7 @@ def audit(line: Line) -> str:
     return f"FAILED: {verdict}"
 
 
-def as_table(results: Sequence[Result], compared: Sequence[Line]) -> Table:
+def as_table(results: Sequence[Result], compared: Sequence[Summary]) -> Table:
     """Show what a narrow window has room for; the report has all columns."""
     brief = [column for column in experiment_of(compared).columns if column.brief]
     table = Table(title=title(results), caption=machine(results), box=SIMPLE)
@@ -83,7 +83,7 @@ def as_table(results: Sequence[Result], compared: Sequence[Line]) -> Table:
     return table
 
 
-def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
+def as_markdown(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     failed = errors(results)
     head = labels(compared)
     parts = [
@@ -99,13 +99,13 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Line]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def remarks(compared: Sequence[Line]) -> list[str]:
+def remarks(compared: Sequence[Summary]) -> list[str]:
     own = [remark for line in compared for remark in experiment_of([line]).remarks(line)]
     cut_off = [_implied(line) for line in compared if line.is_cut_off]
     return [*own, *cut_off, *experiment_of(compared).conclusions(compared)]
 
 
-def _implied(line: Line) -> str:
+def _implied(line: Summary) -> str:
     """Say which mean latency the cut-off run would have shown, had it been long enough."""
     mean_s = line.median(laws.implied_mean_s)
     by_law = "" if mean_s is None else f": by Little's law the mean is {number(mean_s)} s"
@@ -136,7 +136,7 @@ def errors(results: Sequence[Result]) -> list[str]:
     ]
 
 
-def limitations(results: Sequence[Result], compared: Sequence[Line]) -> list[str]:
+def limitations(results: Sequence[Result], compared: Sequence[Summary]) -> list[str]:
     durability = {item for r in results for item in r.environment["durability_given_away"]}
     saturated = sorted({line.variant.name for line in compared if line.generator_saturated})
     speeds = [r.environment["calibration_ms"] for r in results]
@@ -159,11 +159,11 @@ def _where(results: Sequence[Result]) -> str:
     return ELSEWHERE.format(roles=", ".join(sorted(elsewhere))) if elsewhere else ONE_MACHINE
 
 
-def _middle(line: Line, column: Column) -> str:
+def _middle(line: Summary, column: Column) -> str:
     return column.write(line.median(column.figure))
 
 
-def spread(line: Line, column: Column) -> str:
+def spread(line: Summary, column: Column) -> str:
     """Write the median, and of several runs the smallest and the largest too."""
     middle = _middle(line, column)
     low, high = map(column.write, line.spread(column.figure))

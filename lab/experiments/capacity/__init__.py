@@ -3,17 +3,17 @@
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
-from lab import plots
-from lab.bracket import Bracket, first_rate
+from lab.reporting import plots
+from lab.experiments.capacity.bisection import Bracket, first_rate
 from lab.experiments.base import CORES_BUSY, CPU, LATENCY, P99, Asked, Column, Measured, Plot
 from lab.experiments.fanout import DELIVERIES, LAG_P99, POSTS, Fanout
-from lab.limits import ANSWERED, FAILING, Limits, broken, is_far_off, was_slowed
-from lab.line import Line
-from lab.load import Load
-from lab.numbers import number
+from lab.experiments.capacity.limits import ANSWERED, FAILING, Limits, broken, is_far_off, was_slowed
+from lab.results.summary import Summary
+from lab.running.load import Load
+from lab.reporting.formats import number
 from lab.progress import console
-from lab.result import Result
-from lab.rounds import Search
+from lab.results.result import Result
+from lab.running.rounds import Search
 from launch.variants import Variant
 
 BROKE = "broke: "
@@ -116,10 +116,10 @@ class Capacity(Fanout):
         result.errors += [f"{BROKE}{limit}" for limit in why]
         console.print(f"  {BROKE}{', '.join(why)}" if why else "  held")
 
-    def lines(self, results: Sequence[Result]) -> list[Line]:
+    def lines(self, results: Sequence[Result]) -> list[Summary]:
         """Return a line a variant, of the highest rate that held in each of its searches."""
         return [
-            Line(
+            Summary(
                 line.variant,
                 [self._found(line.variant, steps) for steps in _by_search(line.results)],
                 tried=line.results,
@@ -138,7 +138,7 @@ class Capacity(Fanout):
             return wrong[0]
         return max(held, key=_rate) if held else min(steps, key=_rate)
 
-    def praise(self, line: Line) -> str:
+    def praise(self, line: Summary) -> str:
         rate, deliveries, p99, lag, cores = (
             number(line.median(column.figure))
             for column in (HELD, DELIVERIES, P99, LAG_P99, CORES_BUSY)
@@ -149,15 +149,15 @@ class Capacity(Fanout):
             "busy."
         )
 
-    def beside(self, compared: Sequence[Line]) -> str:
+    def beside(self, compared: Sequence[Summary]) -> str:
         """Return the fan-out tax."""
         floors = [line for line in compared if line.variant.strategy == FLOOR]
         return " ".join(filter(None, (_tax(floor, compared) for floor in floors)))
 
-    def rank(self, line: Line) -> tuple[float, ...]:
+    def rank(self, line: Summary) -> tuple[float, ...]:
         return (-(line.median(HELD.figure) or 0.0),)
 
-    def remarks(self, line: Line) -> Sequence[str]:
+    def remarks(self, line: Summary) -> Sequence[str]:
         return [
             f"{line.name}: {'; '.join(_told(found, steps))}."
             for found, steps in zip(line.results, _by_search(line.tried), strict=True)
@@ -209,7 +209,7 @@ def _cores(result: Result) -> str:
     return f"{number(result.cores_busy)} of {result.environment['cpus']} cores are busy ({shares})"
 
 
-def _tax(floor: Line, compared: Sequence[Line]) -> str:
+def _tax(floor: Summary, compared: Sequence[Summary]) -> str:
     """Say which share of what ``floor`` holds its neighbours hold."""
     held = floor.median(HELD.figure)
     shares = [

@@ -8,10 +8,10 @@ Network Models). A result that breaks one of them is not a measurement.
 from collections.abc import Iterator
 from statistics import fmean
 
-from lab.load import Load
-from lab.numbers import number
-from lab.requests import Request, Requests
-from lab.result import Balance, Result
+from lab.running.load import Load
+from lab.reporting.formats import number
+from lab.results.requests import Request, Requests
+from lab.results.result import Balance, Result
 
 PAUSED = ("paused", "checked")
 """Arrivals whose users pause after an answer, and don't keep a schedule."""

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Generator, Sequence
 
-from lab.load import Load
+from lab.running.load import Load
 from lab.progress import console
-from lab.result import Result
+from lab.results.result import Result
 from launch.variants import Variant
 
 Search = Generator[Load, Result, None]

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.limits import Limits
+from lab.experiments.capacity.limits import Limits
 
 RAMP_S = 2
 WARM_UP_S = 5
@@ -41,7 +41,7 @@ class Load:
     """Of the locustfile's users, by name; empty: all."""
     counted: tuple[str, ...] = ()
     """The requests that the figures are of, like "POST /v1/posts/"; empty: all. Each is an action
-    of its own, so that users, rate and latency fit together (``lab.laws``)."""
+    of its own, so that users, rate and latency fit together (``lab.results.laws``)."""
     warm_up_s: int = WARM_UP_S
     cool_down_s: int = COOL_DOWN_S
     patience_s: int = 0

@@ -6,12 +6,12 @@ from pathlib import Path
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab.comparison import experiment_of, lines
+from lab.reporting.comparison import experiment_of, lines
 from lab.experiments.base import Column
-from lab.line import Line, is_tie
+from lab.results.summary import Summary, is_tie
 from lab.progress import print_whole
-from lab.result import Result, read_results
-from lab.tables import cell
+from lab.results.result import Result, read_results
+from lab.reporting.tables import cell
 
 MACHINE = ("cpu", "cpus", "memory_gib")
 """What has to be alike, or figures of the two say more of the machines than of the service."""
@@ -43,7 +43,7 @@ def compare(first: Path, second: Path, *, anyway: bool) -> None:
     print_whole(table)
 
 
-def _change(before: Line, after: Line, column: Column) -> str:
+def _change(before: Summary, after: Summary, column: Column) -> str:
     """Write a figure of both runs, and their ratio or that they tie."""
     old, new = before.median(column.figure), after.median(column.figure)
     figures = f"{cell(before, column)} → {cell(after, column)}"
@@ -67,7 +67,7 @@ def _differences(one: Result, other: Result) -> Iterator[str]:
             yield f"{name}: {here} and {there}"
 
 
-def _unlike_loads(before: Line, after: Line) -> Iterator[str]:
+def _unlike_loads(before: Summary, after: Summary) -> Iterator[str]:
     for name in LOAD:
         here, there = getattr(before.results[0], name), getattr(after.results[0], name)
         if here != there:

@@ -9,7 +9,7 @@ from typing import Any
 
 import psutil
 
-from lab.calibration import calibration_ms
+from lab.running.calibration import calibration_ms
 from launch.variants import Variant
 
 PACKAGES = (

@@ -5,9 +5,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.comparison import experiment_of, lines
-from lab.line import Line
-from lab.result import read_results
+from lab.reporting.comparison import experiment_of, lines
+from lab.results.summary import Summary
+from lab.results.result import read_results
 
 LEAST, MOST = 3, 9
 """Runs of each variant, where a precision is asked for."""
@@ -36,7 +36,7 @@ class Repeats(NamedTuple):
         return all(_width(line) <= self.precision / 100 for line in lines(read_results(out)))
 
 
-def _width(line: Line) -> float:
+def _width(line: Summary) -> float:
     """Return how wide the interval of the headline figure is, as a share of its median."""
     figure = experiment_of([line]).headline.figure
     low, high = line.spread(figure)

@@ -11,7 +11,7 @@ FILE = "result.json"
 
 @dataclass
 class Balance:
-    """Both sides of the laws that figures obey (``lab.laws``), of the counted requests."""
+    """Both sides of the laws that figures obey (``lab.results.laws``), of the counted requests."""
 
     users: float
     arrivals: str

@@ -9,12 +9,12 @@ from typing import Any
 
 from rich.console import Console
 
-from lab import plots
-from lab.comparison import lines
-from lab.page import as_html, headline
+from lab.reporting import plots
+from lab.reporting.comparison import lines
+from lab.reporting.page import as_html, headline
 from lab.progress import print_whole
-from lab.result import Result, read_results
-from lab.tables import as_markdown, as_table, remarks
+from lab.results.result import Result, read_results
+from lab.reporting.tables import as_markdown, as_table, remarks
 
 
 def report(folder: Path) -> bool:

@@ -9,18 +9,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab import environment, laws, measure
+from lab.running import environment
+from lab.results import laws
+from lab.results import figures
 from lab.author.service import service_for
 from lab.experiments.base import Measured
-from lab.load import Load
-from lab.plan import Plan
+from lab.running.load import Load
+from lab.running.invocation import Invocation
 from launch.ports import claimed
 from launch.processes import Processes, RunFailed
 from lab.progress import console, stage
-from lab.requests import Requests, read_requests
-from lab.resources import Shortage, check_resources
-from lab.result import Result
-from lab.sampler import Sampler
+from lab.results.requests import Requests, read_requests
+from lab.running.resources import Shortage, check_resources
+from lab.results.result import Result
+from lab.running.sampler import Sampler
 from launch.service import Service
 from launch.variants import Variant
 
@@ -32,24 +34,24 @@ SATURATED = 0.9
 generator is the limit: requests that are answered wait for it to notice."""
 
 
-def run(plan: Plan, variant: Variant, load: Load, repeat: int, out: Path) -> Result:
+def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: Path) -> Result:
     """Run a variant under a load and write its result, also that of a run that failed.
 
     Raises Shortage if the machine runs short of disk or memory; the result is written all the same.
     """
     result = Result(
-        experiment=plan.experiment.name,
+        experiment=invocation.experiment.name,
         variant=variant.name,
         repeat=repeat,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        environment=environment.describe(variant, plan.command(variant, load)),
+        environment=environment.describe(variant, invocation.command(variant, load)),
         offered_rps=load.offered_rps,
         load=load.name,
         window_s=load.run_time_s,
     )
     out.mkdir(parents=True, exist_ok=True)
     try:
-        _measure(result, variant, load, plan, out)
+        _measure(result, variant, load, invocation, out)
     except RunFailed as error:
         console.print(f"  [red]failed:[/red] {error}")
         result.errors.append(str(error))
@@ -67,17 +69,17 @@ def run(plan: Plan, variant: Variant, load: Load, repeat: int, out: Path) -> Res
     return result
 
 
-def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path) -> None:
+def _measure(result: Result, variant: Variant, load: Load, invocation: Invocation, out: Path) -> None:
     with TemporaryDirectory(prefix="lab-") as scratch, Processes(out / "logs") as processes:
-        service = service_for(variant)(variant, processes, Path(scratch), servers=plan.servers)
+        service = service_for(variant)(variant, processes, Path(scratch), servers=invocation.servers)
         with stage("migrate and seed"):
-            service.prepare(plan.seed, plan.experiment.seeding())
+            service.prepare(invocation.seed, invocation.experiment.seeding())
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
         result.environment["limitations"] = [
             *service.limitations,
-            *([SHARED] if plan.shared else []),
+            *([SHARED] if invocation.shared else []),
         ]
         with Sampler(processes) as sampler:
             _generate(load, service, processes, out)
@@ -85,9 +87,9 @@ def _measure(result: Result, variant: Variant, load: Load, plan: Plan, out: Path
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests, service.elsewhere)
         busy_cores = round(sampler.busy_s(*requests.window) / load.run_time_s, 3)
-        result.balance = laws.balance_of(requests, load, None if plan.shared else busy_cores)
-        plan.experiment.conclude(
-            Measured(service, result, load, requests, out, plan.drain_within_s)
+        result.balance = laws.balance_of(requests, load, None if invocation.shared else busy_cores)
+        invocation.experiment.conclude(
+            Measured(service, result, load, requests, out, invocation.drain_within_s)
         )
 
 
@@ -121,13 +123,13 @@ def _record_requests(result: Result, requests: Requests) -> None:
     result.failures = requests.failures.total()
     result.requests = len(requests.latency_ms) + result.failures
     result.achieved_rps = round(len(requests.latency_ms) / result.window_s, 2)
-    result.latency_ms = measure.percentiles(requests.latency_ms, LATENCIES)
-    result.latency_quantiles_ms = measure.quantiles(requests.latency_ms)
+    result.latency_ms = figures.percentiles(requests.latency_ms, LATENCIES)
+    result.latency_quantiles_ms = figures.quantiles(requests.latency_ms)
     result.routes = {
         name: {
             "requests": len(route.latency_ms) + route.failures.total(),
             "failures": route.failures.total(),
-            "latency_ms": measure.percentiles(route.latency_ms, LATENCIES),
+            "latency_ms": figures.percentiles(route.latency_ms, LATENCIES),
         }
         for name, route in sorted(requests.routes.items())
     }
@@ -148,7 +150,7 @@ def _record_cpu(
     result.generator_saturated = sampler.wanted_s("locust", *window) / result.window_s > SATURATED
 
 
-def serve(plan: Plan, variant: Variant, *, port: int, tokens: Path) -> None:
+def serve(invocation: Invocation, variant: Variant, *, port: int, tokens: Path) -> None:
     """Serve a variant until interrupted, and leave its people's tokens in ``tokens``.
 
     Raises PortTaken before anything is started.
@@ -159,15 +161,15 @@ def serve(plan: Plan, variant: Variant, *, port: int, tokens: Path) -> None:
         Processes(Path(scratch) / "logs") as processes,
     ):
         service = service_for(variant)(
-            variant, processes, Path(scratch), servers=plan.servers, port=port
+            variant, processes, Path(scratch), servers=invocation.servers, port=port
         )
         with stage("migrate and seed"):
-            service.prepare(plan.seed, plan.experiment.seeding())
+            service.prepare(invocation.seed, invocation.experiment.seeding())
         service.start()
         tokens.parent.mkdir(parents=True, exist_ok=True)
         tokens.write_bytes(service.tokens.read_bytes())
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
-        locustfile = variant.locustfile or plan.experiment.locustfile
+        locustfile = variant.locustfile or invocation.experiment.locustfile
         print(f"  locust -f {locustfile} --host {service.url} --tokens {tokens}")
         print("Ctrl-C stops it.", flush=True)
         while True:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.load import Load
+from lab.running.load import Load
 from launch.processes import RunFailed
 
 NO_ANSWER = "no answer"

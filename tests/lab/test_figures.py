@@ -3,10 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lab import measure
-from lab.load import RAMP_S, WARM_UP_S, Load, warm_up_s
+from lab.results import figures
+from lab.running.load import RAMP_S, WARM_UP_S, Load, warm_up_s
 from launch.processes import RunFailed
-from lab.requests import NO_ANSWER, read_requests
+from lab.results.requests import NO_ANSWER, read_requests
 from launch.service import Receipt
 
 RECEIPTS = [
@@ -21,25 +21,25 @@ PENDING = Receipt(created_at=103.0, delivered_at=None, deliveries=501)
 def test_percentiles_are_those_of_the_single_values():
     values = np.arange(1, 1002)
 
-    figures = measure.percentiles(values, ("mean", "p50", "p99", "max"))
+    figures = figures.percentiles(values, ("mean", "p50", "p99", "max"))
 
     assert figures == {"mean": 501, "p50": 501, "p99": 991, "max": 1001}
 
 
 def test_without_values_there_are_no_figures():
-    assert measure.percentiles([], ("mean", "p99")) == {"mean": None, "p99": None}
+    assert figures.percentiles([], ("mean", "p99")) == {"mean": None, "p99": None}
 
 
 def test_lag_is_of_the_posts_created_in_the_window():
-    assert measure.lag_ms([*RECEIPTS, PENDING], 100.5, 110) == pytest.approx([300, 2500])
+    assert figures.lag_ms([*RECEIPTS, PENDING], 100.5, 110) == pytest.approx([300, 2500])
 
 
 def test_deliveries_are_counted_where_they_were_receipted():
-    assert measure.deliveries([*RECEIPTS, PENDING], 100, 102) == 1002
+    assert figures.deliveries([*RECEIPTS, PENDING], 100, 102) == 1002
 
 
 def test_the_backlog_rises_with_posts_and_falls_with_receipts():
-    backlog = dict(measure.backlog([*RECEIPTS, PENDING], start=100.0))
+    backlog = dict(figures.backlog([*RECEIPTS, PENDING], start=100.0))
 
     assert backlog[0.0] == 1
     assert backlog[0.5] == 0
@@ -48,11 +48,11 @@ def test_the_backlog_rises_with_posts_and_falls_with_receipts():
 
 
 def test_the_drain_is_from_the_last_post_to_the_last_receipt():
-    assert measure.drain_s(RECEIPTS) == 2.5
+    assert figures.drain_s(RECEIPTS) == 2.5
 
 
 def test_a_post_without_a_receipt_never_drained():
-    assert measure.drain_s([*RECEIPTS, PENDING]) is None
+    assert figures.drain_s([*RECEIPTS, PENDING]) is None
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.__main__ import main
-from lab.planning import daily_users, mean_rps, peak_rps, virtual_users
+from lab.load_calculator import daily_users, mean_rps, peak_rps, virtual_users
 
 COUNTS = st.integers(1, 10**7)
 

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lab.experiments.base import Experiment
-from lab.load import Load
+from lab.running.load import Load
 from launch.service import Seed
 from launch.variants import Variant
 
 
 @dataclass(frozen=True)
-class Plan:
+class Invocation:
     experiment: Experiment
     seed: Seed
     servers: str = "auto"

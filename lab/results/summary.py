@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
 
-from lab import laws
-from lab.result import Figure, Result
+from lab.results import laws
+from lab.results.result import Figure, Result
 from launch.variants import Variant
 
 SAME = 0.02
@@ -14,7 +14,7 @@ ENOUGH_REPEATS = 3
 """Runs from which the spread says what the machine does to a figure."""
 
 
-class Line(NamedTuple):
+class Summary(NamedTuple):
     """What the runs of one variant under one load come to: the median of each figure."""
 
     variant: Variant
@@ -46,7 +46,7 @@ class Line(NamedTuple):
 
     @property
     def broken_laws(self) -> list[str]:
-        """What contradicts itself in the figures of a run (``lab.laws``)."""
+        """What contradicts itself in the figures of a run (``lab.results.laws``)."""
         return [sentence for result in self.results for sentence in laws.broken(result)]
 
     @property
@@ -77,7 +77,7 @@ class Line(NamedTuple):
         return min(values), max(values)
 
 
-def is_tie(one: Line, other: Line, figure: Figure) -> bool:
+def is_tie(one: Summary, other: Summary, figure: Figure) -> bool:
     """Tell whether a figure doesn't tell two lines apart.
 
     With enough runs of both, their intervals from the smallest to the largest overlap; with fewer,
