@@ -4,9 +4,9 @@ import numpy as np
 from django.core.management.color import no_style
 from django.db import connection
 
-from feed.audit import Audit, Due, audit_one
 from bench.graphs import SEED, Graph
 from bench.posts import Delivered
+from feed.audit import Audit, Due, audit_one
 from feed.recipients import Ids
 from feed.timeline_stores.base import TimelineStore
 from feed.timeline_stores.redis import RedisStore

@@ -10,9 +10,9 @@ import django
 from django.db import connections
 
 from config import settings
+from metrics.files import start_afresh
 from runtime.logs import write_in_background
 from runtime.starting import run_checks
-from metrics.files import start_afresh
 
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"

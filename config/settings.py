@@ -146,8 +146,14 @@ FEED_TIMELINE_STORES = {
     "packed": {"BACKEND": "feed.timeline_stores.packed.Packed"},
     "pull": {"BACKEND": "feed.timeline_stores.pull.Pull"},
     "memory": {"BACKEND": "feed.timeline_stores.memory.Memory"},
-    "roundtrip": {"BACKEND": "feed.timeline_stores.roundtrip.RoundTrip", "OPTIONS": {"url": REDIS_URL}},
-    "pipeline": {"BACKEND": "feed.timeline_stores.pipeline.Pipeline", "OPTIONS": {"url": REDIS_URL}},
+    "roundtrip": {
+        "BACKEND": "feed.timeline_stores.roundtrip.RoundTrip",
+        "OPTIONS": {"url": REDIS_URL},
+    },
+    "pipeline": {
+        "BACKEND": "feed.timeline_stores.pipeline.Pipeline",
+        "OPTIONS": {"url": REDIS_URL},
+    },
     "script": {"BACKEND": "feed.timeline_stores.script.Script", "OPTIONS": {"url": REDIS_URL}},
     "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
 }

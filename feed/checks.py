@@ -8,8 +8,8 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import OperationalError, connections
 
-from feed.strategies import get_strategy
 from feed.listings import get_listing
+from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 
 

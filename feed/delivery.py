@@ -9,9 +9,9 @@ from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.db.models.sql import UpdateQuery
 
-from feed.strategies import get_strategy
 from feed.models import Post
 from feed.signals import receipts_set
+from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 
 

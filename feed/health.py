@@ -8,8 +8,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from feed import selectors
-from feed.strategies import get_strategy
 from feed.pace import WINDOW_S, pace
+from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 
 AWAY = {"status": "unready", "database": "unavailable"}

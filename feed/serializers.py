@@ -5,8 +5,8 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.ids import MAX_ID
-from web.serializers import StrictSerializer, TextField
 from feed.models import MAX_BODY_CHARACTERS, Post
+from web.serializers import StrictSerializer, TextField
 
 MAX_PAGE = 1_000_000
 

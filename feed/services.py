@@ -10,10 +10,10 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from accounts.models import Person
-from feed.strategies import get_strategy
 from feed.hydration import forget
 from feed.inserting import insert_post
 from feed.models import IdempotencyKey, Like, Post
+from feed.strategies import get_strategy
 
 
 class Published(NamedTuple):

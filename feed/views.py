@@ -13,7 +13,6 @@ from rest_framework.views import APIView
 
 from accounts.authentication import person_id
 from accounts.models import Person
-from web.own_writes import has_written
 from feed import selectors, services
 from feed.listings import get_listing
 from feed.listings.base import Position
@@ -27,6 +26,7 @@ from feed.serializers import (
     PageSerializer,
     PostSerializer,
 )
+from web.own_writes import has_written
 
 # Made once: a serializer copies all its fields whenever it is made.
 NEW_POST = NewPostSerializer()

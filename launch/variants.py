@@ -138,7 +138,9 @@ class Variant:
     @property
     def drains(self) -> bool:
         """A drainer delivers the posts, or those whose request died after its commit."""
-        in_request = self.store_flags.is_transactional and not self.strategy_flags.needs_shared_store
+        in_request = (
+            self.store_flags.is_transactional and not self.strategy_flags.needs_shared_store
+        )
         return self.strategy_flags.needs_drainer and not in_request
 
     @property

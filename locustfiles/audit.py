@@ -1,7 +1,7 @@
 """The audit from outside: are the posts that were accepted in the feeds where they are due?
 
-A sample. ``manage.py audit_timelines --accepted FILE`` looks at every timeline. Each process that plays
-people looks for the posts that it was told were accepted, and reports what it found.
+A sample. ``manage.py audit_timelines --accepted FILE`` looks at every timeline. Each process that
+plays people looks for the posts that it was told were accepted, and reports what it found.
 """
 
 from collections import Counter

@@ -19,8 +19,8 @@ from locustfiles.visitor import Visitor
 def add_arguments(parser: LocustArgumentParser) -> None:
     graph = "the seeded graph; with star only person 1 posts (as published)"
     accepted = (
-        "write every accepted post here, for manage.py audit_timelines --accepted; a worker adds its index "
-        "to the name, like file-0.csv"
+        "write every accepted post here, for manage.py audit_timelines --accepted; a worker adds "
+        "its index to the name, like file-0.csv"
     )
     lag = "exit with 1 if the lag's p99 over any 10 s is above this"
     parser.add_argument("--graph", choices=["ring", "star", "zipf"], default="ring", help=graph)

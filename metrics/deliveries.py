@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
-from feed.strategies import get_strategy
 from feed.friends import FriendCounts
 from feed.models import Post
+from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from metrics import definitions
 from metrics.connections import count_connections

@@ -6,8 +6,8 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_init, worker_ready
 
-from runtime.starting import run_checks
 from metrics.scrape import serve_where_asked
+from runtime.starting import run_checks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 

@@ -2,9 +2,9 @@
 
 from django.db import transaction
 
+from feed.models import Post
 from feed.strategies.base import Strategy
 from feed.strategies.outbox import Outbox
-from feed.models import Post
 from feed.timeline_stores import get_timeline_store
 from workers.chunks import plan_chunks
 from workers.doorbell import Doorbell

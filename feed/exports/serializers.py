@@ -4,8 +4,8 @@ from typing import Any
 
 from rest_framework import serializers
 
-from web.serializers import StrictSerializer
 from feed.exports.formats import FORMATS
+from web.serializers import StrictSerializer
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):

@@ -1,7 +1,7 @@
 """Listings: HOW everybody's posts are found in the order of their likes."""
 
-from runtime.backends import BackendHandler
 from feed.listings.base import Listing
+from runtime.backends import BackendHandler
 
 listings: BackendHandler[Listing] = BackendHandler(choice="FEED_LISTING", table="FEED_LISTINGS")
 

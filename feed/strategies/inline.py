@@ -1,8 +1,8 @@
 from django.db import transaction
 
 from feed.delivery import deliver
-from feed.strategies.base import Strategy
 from feed.models import Post
+from feed.strategies.base import Strategy
 from feed.timeline_stores import get_timeline_store
 
 

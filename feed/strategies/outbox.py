@@ -1,5 +1,5 @@
-from feed.strategies.base import Strategy
 from feed.models import Post
+from feed.strategies.base import Strategy
 
 
 class Outbox(Strategy):

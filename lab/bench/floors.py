@@ -13,8 +13,8 @@ import MySQLdb
 
 from lab.bench.record import Record, not_measured, row
 from lab.bench.site import Site
-from launch.processes import RunFailed
 from lab.progress import Advance
+from launch.processes import RunFailed
 from launch.servers.launchers import find_binary
 
 COMMANDS = {

@@ -10,8 +10,8 @@ from lab.bench.grid import Grid
 from lab.bench.pictures import pictures
 from lab.bench.record import Record
 from lab.bench.tables import sheets, whole
-from lab.reporting.page import TEMPLATES
 from lab.progress import print_whole
+from lab.reporting.page import TEMPLATES
 
 HOW = (
     "Each figure is of fresh posts by random authors, delivered by one process with "

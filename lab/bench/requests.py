@@ -9,8 +9,8 @@ from lab.bench.hearing import ROLE, listen
 from lab.bench.record import Record
 from lab.bench.site import Site
 from lab.bench.targets import Target
-from launch.processes import RunFailed, free_port
 from lab.progress import Advance
+from launch.processes import RunFailed, free_port
 from launch.service import gunicorn, is_ready
 
 FEED, CONSTANT = "GET /v1/feed/", "a constant"

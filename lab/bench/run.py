@@ -14,10 +14,10 @@ from lab.bench.requests import bench_requests
 from lab.bench.site import Site
 from lab.bench.stores import bench_chunked, bench_target
 from lab.bench.targets import Target, list_way
-from lab.running.environment import describe_machine
-from launch.processes import Processes, RunFailed
 from lab.progress import Advance, console, stage
+from lab.running.environment import describe_machine
 from lab.running.resources import check_resources
+from launch.processes import Processes, RunFailed
 
 Work = Callable[[Advance], None]
 

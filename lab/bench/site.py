@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lab.bench.grid import Grid
 from lab.bench.targets import Target
-from launch.processes import Processes
 from lab.progress import Advance
+from launch.processes import Processes
 from launch.servers.launchers import LAUNCHERS
 from launch.servers.mysql import MySQL
 from launch.servers.redis import Redis

@@ -6,8 +6,8 @@ from lab.bench.hearing import ROLE, Heard, listen
 from lab.bench.record import Record, cell_row, row
 from lab.bench.site import Site
 from lab.bench.targets import Target
-from launch.processes import RunFailed
 from lab.progress import Advance
+from launch.processes import RunFailed
 from launch.service import WORKER
 
 CHUNKED = {"FEED_STRATEGY": "chunked", "FEED_TIMELINE_STORE": "pipeline"}

@@ -4,22 +4,21 @@ import json
 from collections.abc import Sequence
 from typing import ClassVar
 
-from lab.experiments.base import (
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.progress import stage
+from lab.reporting.formats import percent
+from lab.reporting.presentation import (
     CORES_BUSY,
     OFFERED,
     P95,
     SUCCESS,
-    Asked,
     Column,
-    Experiment,
-    Measured,
+    Presentation,
     Published,
 )
+from lab.results.result import Figure
 from lab.results.summary import Summary
 from lab.running.load import Load
-from lab.reporting.formats import percent
-from lab.progress import stage
-from lab.results.result import Figure
 from launch.service import Seed
 from launch.variants import DATABASES, UnknownVariant, Variant
 
@@ -56,11 +55,7 @@ VISITS = Column("visits ms", mean_ms("visits"), brief=True)
 SUMMARY = Column("summary ms", mean_ms("summary"), brief=True)
 
 
-class Activity(Experiment):
-    name = "activity"
-    locustfile = "locustfiles/activity.py"
-    variants: ClassVar[tuple[str, ...]] = tuple(f"mysql_tuned-{queries}" for queries in QUERIES)
-    seed = Seed(people=1000, friends=0)
+class ActivityPresentation(Presentation):
     published = tuple(
         Published(f"{what}, {rate} within 1 s, each page alone", _known(rate, *figures))
         for rate, what, *figures in (
@@ -93,6 +88,24 @@ class Activity(Experiment):
         f"The audit asks for {AUDIT_WITHIN_S} s: of a variant that scans the table it compares few "
         "answers.",
     )
+
+    def praise(self, summary: Summary) -> str:
+        success = summary.median(SUCCESS.figure)
+        times, visits, totals = (
+            c.write(summary.median(c.figure)) for c in (TIMES, VISITS, SUMMARY)
+        )
+        return (
+            f"{summary.name}, answered {percent(success)} of the requests: the accumulated times "
+            f"after {times} ms, a day's visits after {visits} ms, the summary after {summary} ms."
+        )
+
+
+class Activity(Experiment):
+    name = "activity"
+    presentation = ActivityPresentation()
+    locustfile = "locustfiles/activity.py"
+    variants: ClassVar[tuple[str, ...]] = tuple(f"mysql_tuned-{queries}" for queries in QUERIES)
+    seed = Seed(people=1000, friends=0)
 
     def variant(self, name: str) -> Variant:
         database, _, queries = name.partition("-")
@@ -131,11 +144,3 @@ class Activity(Experiment):
             (env,) = service.environments
             found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))
         measured.result.audit = {**found, "ok": not found["wrong_answers"]}
-
-    def praise(self, line: Summary) -> str:
-        success = line.median(SUCCESS.figure)
-        times, visits, summary = (c.write(line.median(c.figure)) for c in (TIMES, VISITS, SUMMARY))
-        return (
-            f"{line.name}, answered {percent(success)} of the requests: the accumulated times "
-            f"after {times} ms, a day's visits after {visits} ms, the summary after {summary} ms."
-        )

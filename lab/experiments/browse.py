@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from lab.experiments.base import (
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.reporting.presentation import (
     CORES_BUSY,
     CPU,
     LATENCY,
@@ -18,10 +19,8 @@ from lab.experiments.base import (
     P95,
     P99,
     SUCCESS,
-    Asked,
     Column,
-    Experiment,
-    Measured,
+    Presentation,
     Published,
 )
 from lab.results.summary import Summary
@@ -81,20 +80,8 @@ def published_figures(p95: str, success: str) -> tuple[Published, ...]:
     )
 
 
-class Browse(Experiment):
-    name = "browse"
-    locustfile = "locustfiles/browse.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-1server",
-        "sqlite-counter",
-        "mysql_tuned-1server",
-        "mysql_tuned-5servers",
-        "mysql_tuned-5servers-4replicas",
-        "mysql_tuned-counter",
-        "mysql_tuned-counter-keyset-cached",
-    )
+class BrowsePresentation(Presentation):
     published = published_figures("p95 ms", "success")
-    seed = Seed(people=1000, friends=2)
     columns = (
         OFFERED,
         Column("requests/s", lambda r: r.achieved_rps, brief=True),
@@ -114,6 +101,35 @@ class Browse(Experiment):
         "Five app servers, a primary and its replicas share this machine's cores and its disk: "
         "what replicas add elsewhere, other machines, they can't add here.",
     )
+
+    def praise(self, summary: Summary) -> str:
+        rate = summary.median(lambda r: r.achieved_rps) or 0.0
+        offered = summary.median(lambda r: r.offered_rps) or 0.0
+        p95 = summary.median(self.headline.figure) or 0.0
+        return (
+            f"{summary.name} answered {rate:,.0f} of the {offered:,.0f} requests/s offered, "
+            f"95 % of them within {p95:,.0f} ms."
+        )
+
+    def rank(self, summary: Summary) -> tuple[float, ...]:
+        """A variant that fails requests isn't quick."""
+        return -round(summary.median(lambda r: r.success) or 0.0, 2), *super().rank(summary)
+
+
+class Browse(Experiment):
+    name = "browse"
+    presentation = BrowsePresentation()
+    locustfile = "locustfiles/browse.py"
+    variants: ClassVar[tuple[str, ...]] = (
+        "sqlite-1server",
+        "sqlite-counter",
+        "mysql_tuned-1server",
+        "mysql_tuned-5servers",
+        "mysql_tuned-5servers-4replicas",
+        "mysql_tuned-counter",
+        "mysql_tuned-counter-keyset-cached",
+    )
+    seed = Seed(people=1000, friends=2)
 
     def variant(self, name: str) -> Variant:
         spelled = SPELLING.fullmatch(name)
@@ -175,19 +191,6 @@ class Browse(Experiment):
             measured.result.errors.append(UNSEEN)
         miscounted = sum(int(service.manage("audit_likes", env)) for env in service.environments)
         measured.result.audit = audit(probes, sights, miscounted)
-
-    def praise(self, line: Summary) -> str:
-        rate = line.median(lambda r: r.achieved_rps) or 0.0
-        offered = line.median(lambda r: r.offered_rps) or 0.0
-        p95 = line.median(self.headline.figure) or 0.0
-        return (
-            f"{line.name} answered {rate:,.0f} of the {offered:,.0f} requests/s offered, "
-            f"95 % of them within {p95:,.0f} ms."
-        )
-
-    def rank(self, line: Summary) -> tuple[float, ...]:
-        """A variant that fails requests isn't quick."""
-        return -round(line.median(lambda r: r.success) or 0.0, 2), *super().rank(line)
 
 
 def read_probes(path: Path) -> list[Probe]:

@@ -5,22 +5,21 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from lab.experiments.base import (
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.progress import stage
+from lab.reporting.formats import percent
+from lab.reporting.presentation import (
     CORES_BUSY,
     CPU,
     LATENCY,
     MEAN,
-    Asked,
     Column,
-    Experiment,
-    Measured,
+    Presentation,
     Published,
 )
+from lab.results.requests import Requests
 from lab.results.summary import Summary
 from lab.running.load import Load
-from lab.reporting.formats import percent
-from lab.progress import stage
-from lab.results.requests import Requests
 from launch.service import Seed
 from launch.variants import UnknownVariant, Variant
 
@@ -51,17 +50,7 @@ SETTINGS = {
 ORDINARY_MEAN = Column("ordinary mean ms", lambda r: r.extra.get("ordinary_mean_ms"), brief=True)
 
 
-class Export(Experiment):
-    name = "export"
-    locustfile = "locustfiles/export.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-direct",
-        "mysql_tuned-shared-pool",
-        "mysql_tuned-split-pools",
-        "mysql_tuned-narrow-lane",
-        "mysql_tuned-replica",
-        "mysql_tuned-background",
-    )
+class ExportPresentation(Presentation):
     published = tuple(
         Published(
             what,
@@ -79,7 +68,6 @@ class Export(Experiment):
             ("two pools of 10", 101_134, 102, 51_606, (0, 0, 0)),
         )
     )
-    seed = Seed(people=100, friends=50, password=PASSWORD)
     columns = (
         ORDINARY_MEAN,
         Column("expensive mean ms", lambda r: r.extra.get("expensive_mean_ms"), brief=True),
@@ -98,6 +86,29 @@ class Export(Experiment):
         "Every user asks ten times, as published, but within the run time of a minute by default.",
         "A log-in costs what its password hash does; the experiment signup measures that.",
     )
+
+    def praise(self, summary: Summary) -> str:
+        ordinary = summary.median(ORDINARY_MEAN.figure) or 0.0
+        expensive = summary.median(lambda r: r.extra.get("expensive_mean_ms")) or 0.0
+        return (
+            f"{summary.name} answered ordinary requests in {ordinary:,.0f} ms on average, while "
+            f"expensive ones took {expensive / 1000:,.1f} s."
+        )
+
+
+class Export(Experiment):
+    name = "export"
+    presentation = ExportPresentation()
+    locustfile = "locustfiles/export.py"
+    variants: ClassVar[tuple[str, ...]] = (
+        "sqlite-direct",
+        "mysql_tuned-shared-pool",
+        "mysql_tuned-split-pools",
+        "mysql_tuned-narrow-lane",
+        "mysql_tuned-replica",
+        "mysql_tuned-background",
+    )
+    seed = Seed(people=100, friends=50, password=PASSWORD)
 
     def variant(self, name: str) -> Variant:
         if name not in SETTINGS:
@@ -137,14 +148,6 @@ class Export(Experiment):
             result.extra |= {f"{kind}_{name}": value for name, value in figures.items()}
         with stage("check"):
             result.audit = _check(measured)
-
-    def praise(self, line: Summary) -> str:
-        ordinary = line.median(ORDINARY_MEAN.figure) or 0.0
-        expensive = line.median(lambda r: r.extra.get("expensive_mean_ms")) or 0.0
-        return (
-            f"{line.name} answered ordinary requests in {ordinary:,.0f} ms on average, while "
-            f"expensive ones took {expensive / 1000:,.1f} s."
-        )
 
 
 class Digest(NamedTuple):

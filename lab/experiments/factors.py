@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from lab.author.effects import Effect, effects
 from lab.author.variants import AUTHOR, CROSSED, DEFAULT, OURS, TUNED, Crossing, named
-from lab.experiments.base import CORES_BUSY, MEAN, P95, SUCCESS, Asked, Column, Measured, Published
-from lab.experiments.fanout import Fanout
+from lab.experiments.base import Asked, Measured
+from lab.experiments.fanout import Fanout, FanoutPresentation
+from lab.reporting.formats import percent
+from lab.reporting.presentation import CORES_BUSY, MEAN, P95, SUCCESS, Column, Published
+from lab.results.requests import Requests
 from lab.results.summary import Summary
 from lab.running.load import Load
-from lab.reporting.formats import percent
-from lab.results.requests import Requests
 from launch.service import Seed
 from launch.variants import Variant
 
@@ -23,11 +24,7 @@ PATIENCE_S = 65
 """Beyond the minute after which a client gives up, Locust's as k6's."""
 
 
-class Factors(Fanout):
-    """The author's code on a server with each setting as it came, and as it was changed."""
-
-    name = "factors"
-    variants: ClassVar[tuple[str, ...]] = tuple(f"{AUTHOR}_{it}" for it in CROSSED)
+class FactorsPresentation(FanoutPresentation):
     published = tuple(
         Published(
             f"{what} ({levels})",
@@ -38,7 +35,6 @@ class Factors(Fanout):
             ("MySQL, tuned", TUNED, 0.9903, 11.3, 11.44, {}),
         )
     )
-    seed = Seed(people=501, graph="star")
     columns = (
         SUCCESS,
         Column("good posts/s", lambda r: r.extra.get("good_per_s"), spread=True, brief=True),
@@ -64,6 +60,30 @@ class Factors(Fanout):
         "entries are those. What was published was never audited.",
     )
 
+    def praise(self, summary: Summary) -> str:
+        return f"{summary.name} answered {percent(summary.median(SUCCESS.figure))} with 201."
+
+    def verdict(self, compared: Sequence[Summary]) -> str:
+        found = effects_on(SUCCESS, compared)
+        if not found:
+            return "No two runs differ in one factor only, so no effect can be told."
+        return " ".join(
+            ["Effects on the share of requests that succeed, the largest first:", *map(str, found)]
+        )
+
+    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
+        found = [*effects_on(SUCCESS, compared), *effects_on(REFUSED, compared)]
+        return [str(effect) for effect in found]
+
+
+class Factors(Fanout):
+    """The author's code on a server with each setting as it came, and as it was changed."""
+
+    name = "factors"
+    presentation = FactorsPresentation()
+    variants: ClassVar[tuple[str, ...]] = tuple(f"{AUTHOR}_{it}" for it in CROSSED)
+    seed = Seed(people=501, graph="star")
+
     def variant(self, name: str) -> Variant:
         return named(name)
 
@@ -83,21 +103,6 @@ class Factors(Fanout):
     def conclude(self, measured: Measured) -> None:
         measured.result.extra = _figures(measured.requests)
         super().conclude(measured)
-
-    def praise(self, line: Summary) -> str:
-        return f"{line.name} answered {percent(line.median(SUCCESS.figure))} with 201."
-
-    def verdict(self, compared: Sequence[Summary]) -> str:
-        found = effects_on(SUCCESS, compared)
-        if not found:
-            return "No two runs differ in one factor only, so no effect can be told."
-        return " ".join(
-            ["Effects on the share of requests that succeed, the largest first:", *map(str, found)]
-        )
-
-    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
-        found = [*effects_on(SUCCESS, compared), *effects_on(REFUSED, compared)]
-        return [str(effect) for effect in found]
 
 
 class FactorsOfOurs(Factors):
@@ -119,10 +124,10 @@ def _runs(
     whose: str, column: Column, compared: Sequence[Summary]
 ) -> Iterator[tuple[int, Crossing, float]]:
     """Yield the finished runs of somebody's code whose variants say their factors."""
-    for line in compared:
-        name, _, rest = line.variant.name.partition("_")
+    for summary in compared:
+        name, _, rest = summary.variant.name.partition("_")
         factors = Crossing.parse(rest) if name == whose else None
-        for result in line.results if factors else ():
+        for result in summary.results if factors else ():
             share = column.figure(result)
             if factors and share is not None and result.audit is not None:
                 yield result.repeat, factors, share

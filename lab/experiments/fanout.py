@@ -5,10 +5,11 @@ from contextlib import closing
 from math import inf, log
 from typing import ClassVar
 
-from lab.results import figures
-from lab.reporting import plots
 from lab.author.variants import STEPS
-from lab.experiments.base import (
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.progress import stage
+from lab.reporting import plots
+from lab.reporting.presentation import (
     CORES_BUSY,
     CPU,
     IN_FLIGHT,
@@ -18,16 +19,14 @@ from lab.experiments.base import (
     P95,
     P99,
     SUCCESS,
-    Asked,
     Column,
-    Experiment,
-    Measured,
     Plot,
+    Presentation,
     Published,
 )
+from lab.results import figures
 from lab.results.summary import Summary
 from lab.running.load import Load, warm_up_s
-from lab.progress import stage
 from lab.running.resources import check_resources
 from launch.variants import Variant
 
@@ -40,34 +39,7 @@ LAG_P99 = Column("lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief
 POSTS = Column("posts/s", lambda r: r.achieved_rps, spread=True, brief=True)
 
 
-class Fanout(Experiment):
-    name = "fanout"
-    locustfile = "locustfiles/fanout.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-inline-rowwise",
-        "sqlite-inline-bulk",
-        "sqlite-inline-setbased",
-        "sqlite-outbox-setbased",
-        "sqlite-outbox-packed",
-        "sqlite-pull",
-        "sqlite-null",
-        "sqlite_per_server-inline-bulk",
-        "mysql_default-inline-rowwise",
-        "mysql_tuned-inline-rowwise",
-        "mysql_tuned-inline-bulk",
-        "mysql_tuned-inline-setbased",
-        "mysql_tuned-outbox-setbased",
-        "mysql_tuned-outbox-packed",
-        "mysql_tuned-task-roundtrip",
-        "mysql_tuned-chunked-pipeline",
-        "mysql_tuned-task-pipeline",
-        "mysql_tuned-outbox-pipeline",
-        "mysql_tuned-outbox-script",
-        "mysql_tuned-outbox-ring",
-        "mysql_tuned-outbox_celery-ring",
-        "mysql_tuned-pull",
-        "mysql_tuned-null",
-    )
+class FanoutPresentation(Presentation):
     published = tuple(
         Published(
             what,
@@ -129,6 +101,58 @@ class Fanout(Experiment):
         "iteration: the answer and, in the first three, a pause of one second after it.",
     )
 
+    def praise(self, summary: Summary) -> str:
+        offered = summary.median(lambda r: r.offered_rps) or 0.0
+        rate = summary.median(lambda r: r.achieved_rps) or 0.0
+        deliveries = summary.median(lambda r: r.deliveries_per_s) or 0.0
+        lag = summary.median(lambda r: r.lag_ms.get("p99")) or 0.0
+        return (
+            f"{summary.name} answered {rate:,.0f} of the {offered:,.0f} posts/s offered, "
+            f"made {deliveries:,.0f} deliveries/s and had 99 % of its posts in every timeline "
+            f"within {lag:,.0f} ms."
+        )
+
+    def rank(self, summary: Summary) -> tuple[float, ...]:
+        offered = summary.median(lambda r: r.offered_rps) or 1.0
+        rate = summary.median(lambda r: r.achieved_rps) or 0.0
+        lag_ms = summary.median(lambda r: r.lag_ms.get("p99"))
+        return (
+            -round(rate / offered / SAME),
+            inf if lag_ms is None else round(log(max(lag_ms, 1.0)) / log(SAME_LAG)),
+            summary.median(lambda r: r.cores_busy) or 0.0,
+        )
+
+
+class Fanout(Experiment):
+    name = "fanout"
+    presentation = FanoutPresentation()
+    locustfile = "locustfiles/fanout.py"
+    variants: ClassVar[tuple[str, ...]] = (
+        "sqlite-inline-rowwise",
+        "sqlite-inline-bulk",
+        "sqlite-inline-setbased",
+        "sqlite-outbox-setbased",
+        "sqlite-outbox-packed",
+        "sqlite-pull",
+        "sqlite-null",
+        "sqlite_per_server-inline-bulk",
+        "mysql_default-inline-rowwise",
+        "mysql_tuned-inline-rowwise",
+        "mysql_tuned-inline-bulk",
+        "mysql_tuned-inline-setbased",
+        "mysql_tuned-outbox-setbased",
+        "mysql_tuned-outbox-packed",
+        "mysql_tuned-task-roundtrip",
+        "mysql_tuned-chunked-pipeline",
+        "mysql_tuned-task-pipeline",
+        "mysql_tuned-outbox-pipeline",
+        "mysql_tuned-outbox-script",
+        "mysql_tuned-outbox-ring",
+        "mysql_tuned-outbox_celery-ring",
+        "mysql_tuned-pull",
+        "mysql_tuned-null",
+    )
+
     def variant(self, name: str) -> Variant:
         return STEPS.get(name) or Variant.named(name)
 
@@ -159,27 +183,6 @@ class Fanout(Experiment):
         _record_receipts(measured, drained_at)
         with stage("audit"):
             measured.result.audit = service.audit(measured.folder / "accepted.csv")
-
-    def praise(self, line: Summary) -> str:
-        offered = line.median(lambda r: r.offered_rps) or 0.0
-        rate = line.median(lambda r: r.achieved_rps) or 0.0
-        deliveries = line.median(lambda r: r.deliveries_per_s) or 0.0
-        lag = line.median(lambda r: r.lag_ms.get("p99")) or 0.0
-        return (
-            f"{line.name} answered {rate:,.0f} of the {offered:,.0f} posts/s offered, "
-            f"made {deliveries:,.0f} deliveries/s and had 99 % of its posts in every timeline "
-            f"within {lag:,.0f} ms."
-        )
-
-    def rank(self, line: Summary) -> tuple[float, ...]:
-        offered = line.median(lambda r: r.offered_rps) or 1.0
-        rate = line.median(lambda r: r.achieved_rps) or 0.0
-        lag_ms = line.median(lambda r: r.lag_ms.get("p99"))
-        return (
-            -round(rate / offered / SAME),
-            inf if lag_ms is None else round(log(max(lag_ms, 1.0)) / log(SAME_LAG)),
-            line.median(lambda r: r.cores_busy) or 0.0,
-        )
 
 
 def _drain(measured: Measured) -> float | None:

@@ -3,21 +3,29 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from lab.experiments.base import (
+from lab.experiments.base import Asked
+from lab.experiments.signup import (
+    CONTROL,
+    NO_FANOUT,
+    SIGNUP,
+    SIGNUPS,
+    TAKEN,
+    Signup,
+    SignupPresentation,
+)
+from lab.reporting.formats import number
+from lab.reporting.presentation import (
     CORES_BUSY,
     MEAN,
     OFFERED,
     P95,
     SUCCESS,
-    Asked,
     Column,
-    Experiment,
+    Presentation,
     Published,
 )
-from lab.experiments.signup import CONTROL, NO_FANOUT, SIGNUP, SIGNUPS, TAKEN, Signup
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
-from lab.reporting.formats import number
 from launch.variants import DATABASES, Variant
 
 PAUSE_S = 1
@@ -70,10 +78,7 @@ ANSWERED = Column("requests/s", lambda r: r.requests / r.window_s if r.window_s 
 MAX = Column("max ms", lambda r: r.latency_ms.get("max"))
 
 
-class Published000(Signup):
-    name = "published-000"
-    document = "Taehoon Kim (Skkuding): finding and removing bottlenecks by load tests"
-    variants = (*STEPS, *OURS)
+class Published000Presentation(SignupPresentation):
     published = (
         Published("as found, control-10x10s", {"mean ms": 76.32}),
         Published("as found, control-100x10s", {"mean ms": 448.85, "max ms": 3_210}),
@@ -109,6 +114,20 @@ class Published000(Signup):
         "also bounds how many passwords are hashed at once.",
         "Node on a managed PostgreSQL there, Django on MariaDB or MySQL here.",
     )
+
+    def praise(self, summary: Summary) -> str:
+        return f"{summary.name} answered after {number(summary.median(MEAN.figure))} ms on average."
+
+    def rank(self, summary: Summary) -> tuple[float, ...]:
+        """A variant that turns people away isn't quick."""
+        return -round(summary.median(SUCCESS.figure) or 0.0, 2), *Presentation.rank(self, summary)
+
+
+class Published000(Signup):
+    name = "published-000"
+    presentation = Published000Presentation()
+    document = "Taehoon Kim (Skkuding): finding and removing bottlenecks by load tests"
+    variants = (*STEPS, *OURS)
 
     def variant(self, name: str) -> Variant:
         step = STEPS.get(name)
@@ -146,10 +165,3 @@ class Published000(Signup):
             patience_s=PATIENCE_S,
             options={"rush-after": RUSH_AFTER_S, "spawn-rate": users},
         )
-
-    def praise(self, line: Summary) -> str:
-        return f"{line.name} answered after {number(line.median(MEAN.figure))} ms on average."
-
-    def rank(self, line: Summary) -> tuple[float, ...]:
-        """A variant that turns people away isn't quick."""
-        return -round(line.median(SUCCESS.figure) or 0.0, 2), *Experiment.rank(self, line)

@@ -3,14 +3,15 @@
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
+from lab.experiments.base import Asked, Measured
+from lab.experiments.browse import APP_CPUS, LISTINGS, Browse, BrowsePresentation, published_figures
+from lab.progress import console
+from lab.reporting.formats import number, percent
+from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column
 from lab.results import figures
-from lab.experiments.base import CORES_BUSY, OFFERED, P95, P99, Asked, Column, Measured
-from lab.experiments.browse import APP_CPUS, LISTINGS, Browse, published_figures
+from lab.results.requests import Requests
 from lab.results.summary import Summary
 from lab.running.load import Load
-from lab.reporting.formats import number, percent
-from lab.progress import console
-from lab.results.requests import Requests
 from launch.variants import DATABASES, Variant
 
 SHAPES = {"smoke": 1, "load": 100, "stress": 500}
@@ -55,12 +56,8 @@ RUN_P99 = Column("run p99 ms", lambda r: r.extra.get("run_p99_ms"), brief=True)
 RUN_SUCCESS = Column("run success", lambda r: r.extra.get("run_success"), percent, brief=True)
 
 
-class Published001(Browse):
-    name = "published-001"
-    document = "Backend performance report: WAS scale-out and DB replication, author not named"
-    variants = (*STEPS, OURS)
+class Published001Presentation(BrowsePresentation):
     published = published_figures(RUN_P95.label, RUN_SUCCESS.label)
-    threshold_p99_ms: ClassVar[float] = 50
     columns = (
         OFFERED,
         Column("requests/s", lambda r: r.achieved_rps),
@@ -83,8 +80,22 @@ class Published001(Browse):
         "Their balancer was a managed one. Here it is nginx that keeps its connections; the step "
         "nginx opens one for each request, which are nginx's own defaults.",
         "Their scripts ask for three posts, always the same; here it is any post of the page.",
-        *Browse.limitations,
+        *BrowsePresentation.limitations,
     )
+
+    def praise(self, summary: Summary) -> str:
+        return (
+            f"{summary.name} kept the threshold: 95 % of all requests within "
+            f"{number(summary.median(RUN_P95.figure))} ms."
+        )
+
+
+class Published001(Browse):
+    name = "published-001"
+    presentation = Published001Presentation()
+    document = "Backend performance report: WAS scale-out and DB replication, author not named"
+    variants = (*STEPS, OURS)
+    threshold_p99_ms: ClassVar[float] = 50
     around_s = 20
 
     def variant(self, name: str) -> Variant:
@@ -118,12 +129,6 @@ class Published001(Browse):
             result.errors.append(broken)
             console.print(f"  {broken}")
 
-    def praise(self, line: Summary) -> str:
-        return (
-            f"{line.name} kept the threshold: 95 % of all requests within "
-            f"{number(line.median(RUN_P95.figure))} ms."
-        )
-
 
 def run_figures(requests: Requests) -> dict[str, float | None]:
     """Return figures of all counted requests: the times of failed ones too, as k6 has them.
@@ -133,8 +138,8 @@ def run_figures(requests: Requests) -> dict[str, float | None]:
     found = figures.percentiles([it.ms for it in requests.counted], ("p95", "p99"))
     answered = [it for it in requests.counted if it.answered]
     failed = sum(bool(it.error) for it in answered)
-    figures = {f"run_{name}_ms": value for name, value in found.items()}
-    return figures | {"run_success": 1 - failed / len(answered)}
+    named = {f"run_{name}_ms": value for name, value in found.items()}
+    return named | {"run_success": 1 - failed / len(answered)}
 
 
 def _variant(name: str, step: Step) -> Variant:

@@ -6,7 +6,7 @@ from typing import ClassVar, NamedTuple
 from lab.author.variants import AUTHOR
 from lab.author.variants import named as author_variant
 from lab.experiments.base import Asked
-from lab.experiments.fanout import Fanout
+from lab.experiments.fanout import Fanout, FanoutPresentation
 from lab.running.load import Load
 from launch.service import Seed
 from launch.variants import Variant
@@ -35,10 +35,22 @@ PUBLISHED_UNDER = {
 """The published steps that were not under PAUSING."""
 
 
+class Published003Presentation(FanoutPresentation):
+    limitations = (
+        "Users post as person 1 all the time, as the script does, so the same 501 timelines are "
+        "written. They begin at once, and pause after an answer but not after a failure (k6's "
+        "fail() ends the iteration).",
+        "author_…: the author's public code. It has no receipts, so deliveries and lag are not "
+        "measured; its audit reads the feeds.",
+        *FanoutPresentation.limitations,
+    )
+
+
 class Published003(Fanout):
     """Their code and ours in its manner, one step after the other; then what we would do."""
 
     name = "published-003"
+    presentation = Published003Presentation()
     document = (
         "chankoo, System design practice: feed service 3, database bottleneck (26 November 2023)"
     )
@@ -58,14 +70,6 @@ class Published003(Fanout):
         "sqlite-outbox-setbased",
     )
     seed = Seed(people=501, graph="star")
-    limitations = (
-        "Users post as person 1 all the time, as the script does, so the same 501 timelines are "
-        "written. They begin at once, and pause after an answer but not after a failure (k6's "
-        "fail() ends the iteration).",
-        "author_…: the author's public code. It has no receipts, so deliveries and lag are not "
-        "measured; its audit reads the feeds.",
-        *Fanout.limitations,
-    )
     drain_within_s = 1200
     around_s = 25
 

@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from lab.results import figures
-from lab.experiments.base import (
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.progress import stage
+from lab.reporting.formats import number, percent
+from lab.reporting.presentation import (
     CORES_BUSY,
     CPU,
     LATENCY,
@@ -14,17 +16,14 @@ from lab.experiments.base import (
     OFFERED,
     P95,
     SUCCESS,
-    Asked,
     Column,
-    Experiment,
-    Measured,
+    Presentation,
     Published,
 )
+from lab.results import figures
+from lab.results.requests import Request
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, RAMP_S, Load
-from lab.reporting.formats import number, percent
-from lab.progress import stage
-from lab.results.requests import Request
 from launch.service import CORES, Seed
 from launch.variants import DATABASES, UnknownVariant, Variant
 
@@ -55,15 +54,7 @@ NO_FANOUT = {"FEED_STRATEGY": "null"}
 SIGNUPS = Column("sign-ups/s", lambda r: r.extra.get("signups_per_s"), spread=True, brief=True)
 
 
-class Signup(Experiment):
-    name = "signup"
-    locustfile = "locustfiles/signup.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-pbkdf2",
-        "sqlite-argon2",
-        *(f"mysql_tuned-{hasher}" for hasher in HASHERS),
-        *(f"mysql_tuned-argon2-{extra}" for extra in EXTRAS),
-    )
+class SignupPresentation(Presentation):
     published: ClassVar[tuple[Published, ...]] = (
         Published("10 users, 10 s", {"mean ms": 629.82, "control mean ms": 76.32}),
         Published(
@@ -80,7 +71,6 @@ class Signup(Experiment):
         Published("100 users, 300 s, no log", {"mean ms": 9_620, "max ms": 29_400}),
         Published("cheaper hash, 100 users, 10 s", {"mean ms": 450, "p95 ms": 1_070}),
     )
-    seed = Seed(people=200, friends=0)
     columns: ClassVar[tuple[Column, ...]] = (
         OFFERED,
         SIGNUPS,
@@ -111,6 +101,33 @@ class Signup(Experiment):
         "quick for whoever steals the hashes.",
         "A pool is each app worker's own.",
     )
+
+    def praise(self, summary: Summary) -> str:
+        rate = summary.median(self.headline.figure)
+        mean = summary.median(lambda r: r.latency_ms.get("mean"))
+        times = summary.median(lambda r: r.extra.get("control_times"))
+        return (
+            f"{summary.name} signed {number(rate)} people up a second, in {number(mean)} ms on "
+            f"average, while the p95 of other requests was {number(times)} times its idle value."
+        )
+
+    def rank(self, summary: Summary) -> tuple[float, ...]:
+        times = summary.median(lambda r: r.extra.get("control_times"))
+        is_weak = summary.variant.settings["PASSWORD_HASHER"] == WEAK
+        return is_weak, times is None or times > QUIET, *super().rank(summary)
+
+
+class Signup(Experiment):
+    name = "signup"
+    presentation = SignupPresentation()
+    locustfile = "locustfiles/signup.py"
+    variants: ClassVar[tuple[str, ...]] = (
+        "sqlite-pbkdf2",
+        "sqlite-argon2",
+        *(f"mysql_tuned-{hasher}" for hasher in HASHERS),
+        *(f"mysql_tuned-argon2-{extra}" for extra in EXTRAS),
+    )
+    seed = Seed(people=200, friends=0)
 
     def variant(self, name: str) -> Variant:
         database, _, rest = name.partition("-")
@@ -155,20 +172,6 @@ class Signup(Experiment):
         service.stop_web()
         with stage("check"):
             result.audit = _check(measured)
-
-    def praise(self, line: Summary) -> str:
-        rate = line.median(self.headline.figure)
-        mean = line.median(lambda r: r.latency_ms.get("mean"))
-        times = line.median(lambda r: r.extra.get("control_times"))
-        return (
-            f"{line.name} signed {number(rate)} people up a second, in {number(mean)} ms on "
-            f"average, while the p95 of other requests was {number(times)} times its idle value."
-        )
-
-    def rank(self, line: Summary) -> tuple[float, ...]:
-        times = line.median(lambda r: r.extra.get("control_times"))
-        is_weak = line.variant.settings["PASSWORD_HASHER"] == WEAK
-        return is_weak, times is None or times > QUIET, *super().rank(line)
 
 
 def _refuse_unknown(name: str, *parts: tuple[str, Iterable[str]]) -> None:

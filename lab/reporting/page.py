@@ -7,11 +7,10 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lab.reporting import plots
-from lab.reporting import tables
-from lab.reporting.comparison import answer, experiment_of
-from lab.results.summary import Summary
+from lab.reporting import plots, tables
+from lab.reporting.comparison import answer, presentation_of
 from lab.results.result import Result
+from lab.results.summary import Summary
 
 LAB = Path(__file__).parent
 TEMPLATES = Environment(
@@ -35,36 +34,36 @@ def as_html(results: Sequence[Result], compared: Sequence[Summary]) -> str:
         remarks=tables.remarks(compared),
         plots=list(_plots(compared)),
         errors=tables.errors(results),
-        variants=[_variant(line) for line in compared],
+        variants=[_variant(summary) for summary in compared],
         limitations=tables.limitations(results, compared),
     )
 
 
-def _kind(line: Summary) -> str:
-    return "measured" if line.as_expected else "failed"
+def _kind(summary: Summary) -> str:
+    return "measured" if summary.as_expected else "failed"
 
 
 def headline(compared: Sequence[Summary]) -> str:
     """Draw the experiment's main figure, beside what was published."""
-    experiment = experiment_of(compared)
-    column = experiment.headline
+    presentation = presentation_of(compared)
+    column = presentation.headline
     marks = [
         plots.Mark(one.what, one.figures[column.label], one.figures.get("success"))
-        for one in experiment.published
+        for one in presentation.published
         if column.label in one.figures
     ]
-    is_limit = experiment.more_is_better and not experiment.searches
-    offered = max(line.results[0].offered_rps for line in compared) if is_limit else None
-    return plots.bars(compared, column.figure, experiment.axis, marks, offered)
+    is_bound = presentation.more_is_better and not presentation.measures_generator
+    offered = max(summary.results[0].offered_rps for summary in compared) if is_bound else None
+    return plots.bars(compared, column.figure, presentation.axis, marks, offered)
 
 
 def _plots(compared: Sequence[Summary]) -> Iterator[tuple[str, str, Markup]]:
-    for heading, text, draw in experiment_of(compared).pictures:
+    for heading, text, draw in presentation_of(compared).pictures:
         yield heading, text, Markup(draw(compared))  # noqa: S704  our own drawing
 
 
-def _variant(line: Summary) -> dict[str, object]:
-    result = line.results[0]
+def _variant(summary: Summary) -> dict[str, object]:
+    result = summary.results[0]
     env = result.environment
     servers = ", ".join(f"{role}: {version}" for role, version in env["servers"].items())
     packages = ", ".join(f"{name} {version}" for name, version in env["packages"].items())
@@ -76,6 +75,6 @@ def _variant(line: Summary) -> dict[str, object]:
         "packages": packages,
         "memory": memory,
         "durability given away": "; ".join(env["durability_given_away"]) or "none",
-        "runs": ", ".join(one.started_at for one in line.results),
+        "runs": ", ".join(one.started_at for one in summary.results),
     }
-    return {"name": line.name, "command": env["command"], "facts": list(facts.items())}
+    return {"name": summary.name, "command": env["command"], "facts": list(facts.items())}

@@ -13,12 +13,12 @@ mpl.use("svg")
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, MaxNLocator
+from matplotlib.ticker import LogLocator
 
-from lab.results.summary import Summary
 from lab.reporting.formats import number
 from lab.results.result import Figure as Value
 from lab.results.result import Result
+from lab.results.summary import Summary
 
 
 class Mark(NamedTuple):
@@ -104,18 +104,22 @@ def bars(
     """A figure by variant on a log scale, published ones as marks."""
     rows = len(compared) + len(published)
     figure, axes = _rows(rows)
-    values = [line.median(value) or 0.0 for line in compared] + [mark.value for mark in published]
+    values = [summary.median(value) or 0.0 for summary in compared] + [
+        mark.value for mark in published
+    ]
     least = min((one for one in values if one), default=1.0) / 2
     most = max([*values, offered or 0.0, least])
-    for at, line in enumerate(compared):
-        _bar(axes, at, line, value, least)
+    for at, summary in enumerate(compared):
+        _bar(axes, at, summary, value, least)
     for at, mark in enumerate(published, start=len(compared)):
         axes.plot(mark.value, at, "D", color=PUBLISHED, markersize=5)
         _label(axes, mark.value, at, _with_success(mark.value, mark.success))
     if offered is not None:
         axes.axvline(offered, color=INK, linewidth=0.8, linestyle=":")
         axes.text(offered, -0.75, "offered ", ha="right", va="center", fontsize=7)
-    names = [line.name for line in compared] + [f"published: {mark.what}" for mark in published]
+    names = [summary.name for summary in compared] + [
+        f"published: {mark.what}" for mark in published
+    ]
     axes.set_yticks(range(rows), names)
     axes.set_xscale("log")
     axes.set_xlim(least, most * 40)
@@ -125,27 +129,28 @@ def bars(
     return figure
 
 
-def _bar(axes: Axes, at: int, line: Summary, value: Value, least: float) -> None:
-    middle = line.median(value)
+def _bar(axes: Axes, at: int, summary: Summary, value: Value, least: float) -> None:
+    middle = summary.median(value)
     if not middle:
-        nothing = "nothing succeeded" if line.held else "nothing held"
-        _label(axes, least, at, nothing if line.finished else "did not finish")
+        _label(axes, least, at, "nothing succeeded" if summary.finished else "did not finish")
         return
-    low, high = line.spread(value)
-    crossed = None if line.is_clean else "xxxx"
+    low, high = summary.spread(value)
+    crossed = None if summary.is_clean else "xxxx"
     axes.barh(
-        at, middle, height=0.66, left=0, color=GOOD if line.is_clean else "none",
-        edgecolor=GOOD if line.is_clean else BAD, hatch=crossed, linewidth=0.8,
+        at, middle, height=0.66, left=0, color=GOOD if summary.is_clean else "none",
+        edgecolor=GOOD if summary.is_clean else BAD, hatch=crossed, linewidth=0.8,
     )  # fmt: skip
     axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
-    _label(axes, high, at, _with_success(middle, line.median(lambda r: r.success)) + _but(line))
+    _label(
+        axes, high, at, _with_success(middle, summary.median(lambda r: r.success)) + _but(summary)
+    )
 
 
-def _but(line: Summary) -> str:
+def _but(summary: Summary) -> str:
     """Say what a rate alone hides."""
-    if not line.is_clean:
-        return ", not clean" + (" (as expected)" if line.as_expected else "")
-    lag_ms = line.median(lambda r: r.lag_ms.get("p99")) or 0.0
+    if not summary.is_clean:
+        return ", not clean" + (" (as expected)" if summary.as_expected else "")
+    lag_ms = summary.median(lambda r: r.lag_ms.get("p99")) or 0.0
     return f", lag {number(lag_ms / 1000)} s" if lag_ms > LATE_MS else ""
 
 
@@ -188,11 +193,11 @@ def _curves(
     figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
     axes = figure.add_subplot()
     colours = mpl.colormaps["tab20"].colors  # type: ignore[attr-defined]
-    for line, colour in zip(compared, cycle(colours), strict=False):
-        for run, result in enumerate(line.results):
+    for summary, colour in zip(compared, cycle(colours), strict=False):
+        for run, result in enumerate(summary.results):
             drawn = points(result)
             if drawn:
-                name = line.name if run == 0 else None
+                name = summary.name if run == 0 else None
                 axes.plot(*zip(*drawn, strict=True), color=colour, label=name, linewidth=1.2)
     if log:
         axes.set_xscale("log")
@@ -209,15 +214,15 @@ def _curves(
 def cpu(compared: Sequence[Summary]) -> Figure:
     """Cores busy by group of processes, within the window."""
     figure, axes = _rows(len(compared), extra=0.5)
-    for at, line in enumerate(compared):
+    for at, summary in enumerate(compared):
         left = 0.0
         for role, colour in ROLE_COLOURS.items():
-            used = line.median(lambda r, role=role: r.cores(role)) or 0.0  # type: ignore[misc]
+            used = summary.median(lambda r, role=role: r.cores(role)) or 0.0  # type: ignore[misc]
             axes.barh(
                 at, used, left=left, height=0.66, color=colour, label=role if not at else None
             )
             left += used
-    axes.set_yticks(range(len(compared)), [line.name for line in compared])
+    axes.set_yticks(range(len(compared)), [summary.name for summary in compared])
     axes.set_xlabel("cores busy")
     figure.legend(loc="outside upper center", ncols=len(ROLE_COLOURS), fontsize=7)
     return figure
@@ -226,41 +231,19 @@ def cpu(compared: Sequence[Summary]) -> Figure:
 @as_svg
 def cost(compared: Sequence[Summary]) -> Figure:
     """CPU seconds of the whole service for a million deliveries."""
-    shown = [line for line in compared if line.median(lambda r: r.cpu_s_per_million_deliveries)]
+    shown = [
+        summary for summary in compared if summary.median(lambda r: r.cpu_s_per_million_deliveries)
+    ]
     figure, axes = _rows(max(1, len(shown)))
-    for at, line in enumerate(shown):
-        seconds = line.median(lambda r: r.cpu_s_per_million_deliveries) or 0.0
+    for at, summary in enumerate(shown):
+        seconds = summary.median(lambda r: r.cpu_s_per_million_deliveries) or 0.0
         axes.barh(at, seconds, height=0.66, color=GOOD)
         _label(axes, seconds, at, number(seconds))
-    axes.set_yticks(range(len(shown)), [line.name for line in shown])
+    axes.set_yticks(range(len(shown)), [summary.name for summary in shown])
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.margins(x=0.15)
     axes.set_xlabel("CPU seconds for a million deliveries, requests included (log)")
-    return figure
-
-
-@as_svg
-def search(compared: Sequence[Summary]) -> Figure:
-    """The rates that were tried, in turn: a dot where one held, a cross where it broke."""
-    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
-    axes = figure.add_subplot()
-    colours = mpl.colormaps["tab10"].colors  # type: ignore[attr-defined]
-    for line, colour in zip(compared, cycle(colours), strict=False):
-        for repeat in sorted({result.repeat for result in line.tried}):
-            steps = [result for result in line.tried if result.repeat == repeat]
-            rates = [result.offered_rps for result in steps]
-            name = line.name if repeat == 1 else None
-            axes.plot(range(1, len(steps) + 1), rates, color=colour, label=name, linewidth=0.8)
-            for turn, result in enumerate(steps, start=1):
-                mark = "o" if result.held else "x"
-                axes.plot(turn, result.offered_rps, mark, color=colour, markersize=4)
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter("{x:,.12g}")
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("step of the search")
-    axes.set_ylabel("posts/s offered")
-    figure.legend(loc="outside lower center", ncols=2, fontsize=7)
     return figure
 
 

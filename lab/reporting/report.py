@@ -9,12 +9,12 @@ from typing import Any
 
 from rich.console import Console
 
-from lab.reporting import plots
-from lab.reporting.comparison import lines
-from lab.reporting.page import as_html, headline
 from lab.progress import print_whole
-from lab.results.result import Result, read_results
+from lab.reporting import plots
+from lab.reporting.comparison import summaries
+from lab.reporting.page import as_html, headline
 from lab.reporting.tables import as_markdown, as_table, remarks
+from lab.results.result import Result, read_results
 
 
 def report(folder: Path) -> bool:
@@ -26,7 +26,7 @@ def report(folder: Path) -> bool:
     results = list(read_results(folder))
     if not results:
         raise ValueError(f"there are no results in {folder}")
-    compared = lines(results)
+    compared = summaries(results)
     print_whole(as_table(results, compared))
     Console().print(*remarks(compared), sep="\n")
     (folder / "results.json").write_text(json.dumps([asdict(r) for r in results]) + "\n")
@@ -34,7 +34,7 @@ def report(folder: Path) -> bool:
     (folder / "report.md").write_text(as_markdown(results, compared))
     (folder / "report.html").write_text(as_html(results, compared))
     (folder / "headline.svg").write_text(plots.standing_alone(headline(compared)))
-    return all(line.as_expected for line in compared)
+    return all(summary.as_expected for summary in compared)
 
 
 def _write_csv(path: Path, results: Sequence[Result]) -> None:

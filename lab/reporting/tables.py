@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab.results import laws
-from lab.reporting.comparison import answer, experiment_of, worst_audit
-from lab.experiments.base import Column, Published
-from lab.results.summary import Summary
+from lab.reporting.comparison import answer, presentation_of, worst_audit
 from lab.reporting.formats import number
+from lab.reporting.presentation import Column, Published
+from lab.results import laws
 from lab.results.result import Result
+from lab.results.summary import Summary
 
 LIMITATIONS = (
     "Figures are of the measured window alone, after a warm-up. With closed arrivals a user who "
@@ -28,17 +28,17 @@ ELSEWHERE = (
 
 
 def labels(compared: Sequence[Summary]) -> list[str]:
-    return ["variant", "audit", *(c.label for c in experiment_of(compared).columns)]
+    return ["variant", "audit", *(c.label for c in presentation_of(compared).columns)]
 
 
-def cells(line: Summary) -> list[str]:
-    columns = experiment_of([line]).columns
-    return [line.name, audit(line), *(cell(line, column) for column in columns)]
+def cells(summary: Summary) -> list[str]:
+    columns = presentation_of([summary]).columns
+    return [summary.name, audit(summary), *(cell(summary, column) for column in columns)]
 
 
-def cell(line: Summary, column: Column) -> str:
-    bound = "≥ " if column.is_latency and line.is_cut_off else ""
-    return bound + (spread(line, column) if column.spread else _middle(line, column))
+def cell(summary: Summary, column: Column) -> str:
+    bound = "≥ " if column.is_latency and summary.is_cut_off else ""
+    return bound + (spread(summary, column) if column.spread else _middle(summary, column))
 
 
 def published_cells(published: Published, columns: Sequence[Column]) -> list[str]:
@@ -47,38 +47,36 @@ def published_cells(published: Published, columns: Sequence[Column]) -> list[str
 
 
 def rows(compared: Sequence[Summary]) -> list[list[str]]:
-    experiment = experiment_of(compared)
-    published = [published_cells(one, experiment.columns) for one in experiment.published]
+    presentation = presentation_of(compared)
+    published = [published_cells(one, presentation.columns) for one in presentation.published]
     return [*map(cells, compared), *published]
 
 
-def audit(line: Summary) -> str:
-    worst = worst_audit(line)
+def audit(summary: Summary) -> str:
+    worst = worst_audit(summary)
     if worst is None:
         return "DID NOT FINISH"
-    verdict = "clean" if worst["ok"] else _findings(worst, experiment_of([line]).findings)
-    if line.broken_laws:
-        return f"INCONSISTENT FIGURES: {verdict}"
-    if not line.held:
-        return f"NOT HELD: {verdict}"
-    if line.as_expected:
+    verdict = "clean" if worst["ok"] else _findings(worst, presentation_of([summary]).findings)
+    if summary.objection:
+        return f"{summary.objection}: {verdict}"
+    if summary.as_expected:
         return verdict if worst["ok"] else f"{verdict} (as expected)"
     return f"FAILED: {verdict}"
 
 
 def as_table(results: Sequence[Result], compared: Sequence[Summary]) -> Table:
     """Show what a narrow window has room for; the report has all columns."""
-    brief = [column for column in experiment_of(compared).columns if column.brief]
+    brief = [column for column in presentation_of(compared).columns if column.brief]
     table = Table(title=title(results), caption=machine(results), box=SIMPLE)
     table.add_column("variant", no_wrap=True)
     table.add_column("audit")
     for column in brief:
         table.add_column(column.label, justify="right", no_wrap=True)
-    for line in compared:
-        shown = [line.name, audit(line), *(cell(line, column) for column in brief)]
-        table.add_row(*shown, style=None if line.as_expected else "red")
+    for summary in compared:
+        shown = [summary.name, audit(summary), *(cell(summary, column) for column in brief)]
+        table.add_row(*shown, style=None if summary.as_expected else "red")
     table.add_section()
-    for published in experiment_of(compared).published:
+    for published in presentation_of(compared).published:
         table.add_row(*published_cells(published, brief), style="dim")
     return table
 
@@ -100,16 +98,16 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Summary]) -> str:
 
 
 def remarks(compared: Sequence[Summary]) -> list[str]:
-    own = [remark for line in compared for remark in experiment_of([line]).remarks(line)]
-    cut_off = [_implied(line) for line in compared if line.is_cut_off]
-    return [*own, *cut_off, *experiment_of(compared).conclusions(compared)]
+    own = [remark for summary in compared for remark in presentation_of([summary]).remarks(summary)]
+    cut_off = [_implied(summary) for summary in compared if summary.is_cut_off]
+    return [*own, *cut_off, *presentation_of(compared).conclusions(compared)]
 
 
-def _implied(line: Summary) -> str:
+def _implied(summary: Summary) -> str:
     """Say which mean latency the cut-off run would have shown, had it been long enough."""
-    mean_s = line.median(laws.implied_mean_s)
+    mean_s = summary.median(laws.implied_mean_s)
     by_law = "" if mean_s is None else f": by Little's law the mean is {number(mean_s)} s"
-    return f"{line.name}: the window was too short for its latencies{by_law}."
+    return f"{summary.name}: the window was too short for its latencies{by_law}."
 
 
 def title(results: Sequence[Result]) -> str:
@@ -138,14 +136,16 @@ def errors(results: Sequence[Result]) -> list[str]:
 
 def limitations(results: Sequence[Result], compared: Sequence[Summary]) -> list[str]:
     durability = {item for r in results for item in r.environment["durability_given_away"]}
-    saturated = sorted({line.variant.name for line in compared if line.generator_saturated})
+    saturated = sorted(
+        {summary.variant.name for summary in compared if summary.generator_saturated}
+    )
     speeds = [r.environment["calibration_ms"] for r in results]
     drift = (
         f"The machine itself was {max(speeds) / min(speeds):.2f} times slower in some runs than in "
         "others (calibration); differences of that size say nothing."
     )
     generator = f"Locust itself was the limit of {', '.join(saturated)}." if saturated else None
-    own = experiment_of(compared).limitations
+    own = presentation_of(compared).limitations
     found = {item for r in results for item in r.environment.get("limitations", ())}
     return [
         *(_where(results), *LIMITATIONS, *own, drift),
@@ -159,14 +159,14 @@ def _where(results: Sequence[Result]) -> str:
     return ELSEWHERE.format(roles=", ".join(sorted(elsewhere))) if elsewhere else ONE_MACHINE
 
 
-def _middle(line: Summary, column: Column) -> str:
-    return column.write(line.median(column.figure))
+def _middle(summary: Summary, column: Column) -> str:
+    return column.write(summary.median(column.figure))
 
 
-def spread(line: Summary, column: Column) -> str:
+def spread(summary: Summary, column: Column) -> str:
     """Write the median, and of several runs the smallest and the largest too."""
-    middle = _middle(line, column)
-    low, high = map(column.write, line.spread(column.figure))
+    middle = _middle(summary, column)
+    low, high = map(column.write, summary.spread(column.figure))
     return middle if low == high or middle == "-" else f"{middle} ({low} … {high})"
 
 

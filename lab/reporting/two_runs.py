@@ -6,12 +6,12 @@ from pathlib import Path
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab.reporting.comparison import experiment_of, lines
-from lab.experiments.base import Column
-from lab.results.summary import Summary, is_tie
 from lab.progress import print_whole
-from lab.results.result import Result, read_results
+from lab.reporting.comparison import presentation_of, summaries
+from lab.reporting.presentation import Column
 from lab.reporting.tables import cell
+from lab.results.result import Result, read_results
+from lab.results.summary import Summary, is_tie
 
 MACHINE = ("cpu", "cpus", "memory_gib")
 """What has to be alike, or figures of the two say more of the machines than of the service."""
@@ -25,8 +25,8 @@ def compare(first: Path, second: Path, *, anyway: bool) -> None:
     unlike machines or loads and not told to compare ``anyway``.
     """
     one, other = _read(first), _read(second)
-    others = {line.name: line for line in lines(other)}
-    pairs = [(a, others[a.name]) for a in lines(one) if a.name in others]
+    others = {summary.name: summary for summary in summaries(other)}
+    pairs = [(a, others[a.name]) for a in summaries(one) if a.name in others]
     if not pairs:
         raise ValueError(f"{first} and {second} share no variant")
     loads = [difference for pair in pairs for difference in _unlike_loads(*pair)]
@@ -35,7 +35,7 @@ def compare(first: Path, second: Path, *, anyway: bool) -> None:
         raise ValueError(f"the runs differ ({'; '.join(unlike)}); --anyway compares them")
     table = Table(title=f"{first} → {second}", caption=", ".join(unlike) or None, box=SIMPLE)
     table.add_column("variant", no_wrap=True)
-    columns = [column for column in experiment_of(lines(one)).columns if column.brief]
+    columns = [column for column in presentation_of(summaries(one)).columns if column.brief]
     for column in columns:
         table.add_column(column.label, justify="right", no_wrap=True)
     for pair in pairs:

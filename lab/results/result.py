@@ -88,12 +88,6 @@ class Result:
         return 1 - self.failures / self.requests if self.requests else None
 
     @property
-    def held(self) -> bool | None:
-        """Whether it kept the limits of its load; None if it had none, or didn't finish."""
-        held = self.extra.get("held")
-        return None if held is None else held > 0
-
-    @property
     def cores_busy(self) -> float | None:
         """CPU seconds per second of the window, of everything; None if a part is not measured."""
         return _sum(map(self.cores, self.cpu_s)) if self.cpu_s else None

@@ -1,8 +1,8 @@
-"""A line of a comparison, and whether two of them differ."""
+"""What several runs come to, and whether two variants differ."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from statistics import median
-from typing import NamedTuple
 
 from lab.results import laws
 from lab.results.result import Figure, Result
@@ -14,13 +14,12 @@ ENOUGH_REPEATS = 3
 """Runs from which the spread says what the machine does to a figure."""
 
 
-class Summary(NamedTuple):
+@dataclass(frozen=True)
+class Summary:
     """What the runs of one variant under one load come to: the median of each figure."""
 
     variant: Variant
     results: Sequence[Result]
-    tried: Sequence[Result] = ()
-    """All that a search has run, where the line is what it found."""
 
     @property
     def load(self) -> str:
@@ -40,14 +39,14 @@ class Summary(NamedTuple):
         return all(result.audit is not None and result.audit["ok"] for result in self.results)
 
     @property
-    def held(self) -> bool:
-        """No run broke the limits of its load; most loads have none."""
-        return all(result.held is not False for result in self.results)
-
-    @property
     def broken_laws(self) -> list[str]:
         """What contradicts itself in the figures of a run (``lab.results.laws``)."""
         return [sentence for result in self.results for sentence in laws.broken(result)]
+
+    @property
+    def objection(self) -> str | None:
+        """Why nothing may be concluded from the figures, in capitals; None where one may."""
+        return "INCONSISTENT FIGURES" if self.broken_laws else None
 
     @property
     def is_cut_off(self) -> bool:
@@ -56,9 +55,9 @@ class Summary(NamedTuple):
 
     @property
     def as_expected(self) -> bool:
-        """Every run finished, held and obeyed the laws, with the audit that it should have."""
+        """Every run finished with the audit that it should have, and there is no objection."""
         as_audited = all(self.variant.expects(result.audit) for result in self.results)
-        return self.held and as_audited and not self.broken_laws
+        return as_audited and self.objection is None
 
     @property
     def generator_saturated(self) -> bool:
@@ -78,7 +77,7 @@ class Summary(NamedTuple):
 
 
 def is_tie(one: Summary, other: Summary, figure: Figure) -> bool:
-    """Tell whether a figure doesn't tell two lines apart.
+    """Tell whether a figure doesn't tell two summaries apart.
 
     With enough runs of both, their intervals from the smallest to the largest overlap; with fewer,
     they differ by less than the speed of the machine did (calibration).

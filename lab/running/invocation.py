@@ -1,7 +1,7 @@
 """What all runs of an invocation share, and how they are repeated."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from lab.experiments.base import Experiment
 from lab.running.load import Load
@@ -16,15 +16,18 @@ class Invocation:
     servers: str = "auto"
     drain_within_s: int = 480
     """A backlog that takes longer is left, and its deliveries are missing from the audit."""
+    own: Mapping[str, float] = field(default_factory=dict)
+    """The experiment's own options, by name."""
     shared: bool = False
     """Other programs are known to use the machine, so that utilisation is not judged."""
 
     def estimate(self, loads: Sequence[Load], repeats: int) -> str:
         """Say how long a run under each of these loads takes, if no answer is late."""
-        repeat_s = sum(load.seconds + self.experiment.around_s for load in loads)
+        steps = self.experiment.steps
+        repeat_s = steps * sum(load.seconds + self.experiment.around_s for load in loads)
         times = f", {repeats} times" if repeats > 1 else ""
         minutes = max(1, round(repeats * repeat_s / 60))
-        return f"{self.experiment.name}: {len(loads)} runs{times}, about {minutes} min"
+        return f"{self.experiment.name}: {steps * len(loads)} runs{times}, about {minutes} min"
 
     def command(self, variant: Variant, load: Load) -> str:
         """Return what repeats the run of a variant under a load."""
@@ -36,7 +39,7 @@ class Invocation:
             "arrivals": load.arrivals,
             "servers": self.servers,
             "drain-within": f"{self.drain_within_s}s",
-            **(load.limits.arguments() if load.limits else {}),
+            **{name.replace("_", "-"): f"{it:g}" for name, it in self.own.items()},
             **self.seed.arguments(),
             **({"shared": ""} if self.shared else {}),
         }

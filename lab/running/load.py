@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from lab.experiments.capacity.limits import Limits
-
 RAMP_S = 2
 WARM_UP_S = 5
 """Ramp and warm-up together; requests that end before are not counted. What is measured for less
@@ -53,8 +51,6 @@ class Load:
     """What the locustfile writes beside requests.csv: its option "accepted" names accepted.csv."""
     optional: bool = False
     """Only if ``--loads`` names it."""
-    limits: Limits | None = None
-    """What a variant keeps if it holds this load; None: nothing is asked of it."""
 
     @property
     def offered_rps(self) -> float:

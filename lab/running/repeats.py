@@ -5,9 +5,9 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from lab.reporting.comparison import experiment_of, lines
-from lab.results.summary import Summary
+from lab.reporting.comparison import presentation_of, summaries
 from lab.results.result import read_results
+from lab.results.summary import Summary
 
 LEAST, MOST = 3, 9
 """Runs of each variant, where a precision is asked for."""
@@ -33,11 +33,13 @@ class Repeats(NamedTuple):
     def _is_reached(self, out: Path) -> bool:
         if self.precision is None:
             return True
-        return all(_width(line) <= self.precision / 100 for line in lines(read_results(out)))
+        return all(
+            _width(summary) <= self.precision / 100 for summary in summaries(read_results(out))
+        )
 
 
-def _width(line: Summary) -> float:
+def _width(summary: Summary) -> float:
     """Return how wide the interval of the headline figure is, as a share of its median."""
-    figure = experiment_of([line]).headline.figure
-    low, high = line.spread(figure)
-    return (high - low) / (line.median(figure) or 1.0)
+    figure = presentation_of([summary]).headline.figure
+    low, high = summary.spread(figure)
+    return (high - low) / (summary.median(figure) or 1.0)

@@ -9,20 +9,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.running import environment
-from lab.results import laws
-from lab.results import figures
 from lab.author.service import service_for
 from lab.experiments.base import Measured
-from lab.running.load import Load
+from lab.progress import console, stage
+from lab.results import figures, laws
+from lab.results.requests import Requests, read_requests
+from lab.results.result import Result
+from lab.running import environment
 from lab.running.invocation import Invocation
+from lab.running.load import Load
+from lab.running.resources import Shortage, check_resources
+from lab.running.sampler import Sampler
 from launch.ports import claimed
 from launch.processes import Processes, RunFailed
-from lab.progress import console, stage
-from lab.results.requests import Requests, read_requests
-from lab.running.resources import Shortage, check_resources
-from lab.results.result import Result
-from lab.running.sampler import Sampler
 from launch.service import Service
 from launch.variants import Variant
 
@@ -69,9 +68,13 @@ def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: 
     return result
 
 
-def _measure(result: Result, variant: Variant, load: Load, invocation: Invocation, out: Path) -> None:
+def _measure(
+    result: Result, variant: Variant, load: Load, invocation: Invocation, out: Path
+) -> None:
     with TemporaryDirectory(prefix="lab-") as scratch, Processes(out / "logs") as processes:
-        service = service_for(variant)(variant, processes, Path(scratch), servers=invocation.servers)
+        service = service_for(variant)(
+            variant, processes, Path(scratch), servers=invocation.servers
+        )
         with stage("migrate and seed"):
             service.prepare(invocation.seed, invocation.experiment.seeding())
         with stage("start"):

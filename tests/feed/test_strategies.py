@@ -13,15 +13,12 @@ from django.db.models.functions import Now
 
 from feed.audit import audit
 from feed.delivery import deliver_pending
-from feed.strategies import get_strategy
 from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
-from feed.timeline_stores import get_timeline_store
-from feed.strategies import strategies
-from feed.timeline_stores import timeline_stores
+from feed.strategies import get_strategy, strategies
+from feed.timeline_stores import get_timeline_store, timeline_stores
 from tests.backends import DELIVERING, STORES
-
 
 
 def refusal(strategy, store):

@@ -5,7 +5,7 @@ from django.db import connection, transaction
 
 from feed.models import Post
 from feed.timeline_stores import get_timeline_store
-from tests.backends import REDIS_STORES, SHARED_STORES, SQL_STORES, STORES, stores_with
+from tests.backends import SHARED_STORES, STORES, stores_with
 from tests.conftest import make_people
 
 WRITING = stores_with(is_computed_on_read=False)

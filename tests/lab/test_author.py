@@ -21,10 +21,10 @@ from lab.author.variants import CROSSED, STEPS, Crossing, named
 from lab.experiments.factors import Factors, FactorsOfOurs
 from lab.experiments.fanout import Fanout
 from lab.results.laws import balance_of
-from lab.running.load import Load
-from launch.processes import Processes, RunFailed
 from lab.results.requests import read_requests
 from lab.results.result import Result
+from lab.running.load import Load
+from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQLTold, servers_for
 from launch.service import Service
 from launch.variants import UnknownVariant
@@ -279,9 +279,9 @@ def ran(variant, failures):
 def test_the_authors_code_is_not_compared_with_ours():
     one, other = ran(f"author_{CROSSED[0]}", 80), ran("rowwise_c1000_b128_f1_debug", 0)
     same = ran("author_c1000_b128_f1_debug", 20)
-    told = Factors().verdict(Factors().lines([one, other, same]))
+    told = Factors().verdict(Factors().summaries([one, other, same]))
 
-    assert Factors().verdict(Factors().lines([one, other])).startswith("No two runs")
+    assert Factors().verdict(Factors().summaries([one, other])).startswith("No two runs")
     assert "max_connections 150 → 1000: +60.0 points of success (author)" in told
     assert "rowwise" not in told
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from launch import quota
 from lab.experiments.browse import Browse, Probe, audit
+from launch import quota
 from launch.processes import Processes
 from launch.replication import Sight
 from launch.variants import UnknownVariant

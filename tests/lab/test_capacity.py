@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from lab.__main__ import main
-from lab.experiments.capacity.bisection import NARROW, STEP, Bracket
-from lab.reporting.comparison import answer, lines
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked
+from lab.experiments.capacity.bisection import NARROW, STEP, Bracket
 from lab.experiments.capacity.limits import Limits, broken, is_far_off
+from lab.reporting.comparison import answer, summaries
 from lab.results.result import Result
 from lab.running.rounds import rounds
 from launch.variants import Variant
@@ -225,7 +225,7 @@ def test_a_report_has_a_line_a_variant_and_says_what_the_limit_was(tmp_path):
 def test_the_answer_names_the_highest_rate_and_the_fan_out_tax():
     other = step(10, variant="sqlite-outbox-bulk")
 
-    said = answer(lines([step(950), step(1000, variant="sqlite-null"), other]))
+    said = answer(summaries([step(950), step(1000, variant="sqlite-null"), other]))
 
     assert said.startswith("sqlite-inline-setbased holds 950 posts/s: 475,950 deliveries/s")
     assert "That is 95 times what sqlite-outbox-bulk holds" in said

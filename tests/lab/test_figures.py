@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from lab.results import figures
+from lab.results.requests import NO_ANSWER, read_requests
 from lab.running.load import RAMP_S, WARM_UP_S, Load, warm_up_s
 from launch.processes import RunFailed
-from lab.results.requests import NO_ANSWER, read_requests
 from launch.service import Receipt
 
 RECEIPTS = [
@@ -21,9 +21,9 @@ PENDING = Receipt(created_at=103.0, delivered_at=None, deliveries=501)
 def test_percentiles_are_those_of_the_single_values():
     values = np.arange(1, 1002)
 
-    figures = figures.percentiles(values, ("mean", "p50", "p99", "max"))
+    found = figures.percentiles(values, ("mean", "p50", "p99", "max"))
 
-    assert figures == {"mean": 501, "p50": 501, "p99": 991, "max": 1001}
+    assert found == {"mean": 501, "p50": 501, "p99": 991, "max": 1001}
 
 
 def test_without_values_there_are_no_figures():

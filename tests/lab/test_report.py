@@ -5,9 +5,9 @@ import re
 import pytest
 
 from lab.__main__ import main
-from lab.reporting.comparison import answer, lines, ranked
-from lab.running.resources import Shortage, check_resources
+from lab.reporting.comparison import answer, ranked, summaries
 from lab.results.result import Balance, Result, read_results
+from lab.running.resources import Shortage, check_resources
 
 CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
 HALF = CLEAN | {"missing": 45, "ok": False}
@@ -75,11 +75,11 @@ def test_a_result_survives_its_file(tmp_path):
 
 
 def test_repeats_come_to_their_median():
-    (line,) = lines(
+    (summary,) = summaries(
         [result(repeat=n, achieved_rps=rate) for n, rate in ((1, 90), (2, 10), (3, 80))]
     )
 
-    assert line.median(lambda r: r.achieved_rps) == 80
+    assert summary.median(lambda r: r.achieved_rps) == 80
 
 
 def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
@@ -184,9 +184,9 @@ def test_the_answer_names_the_best_of_the_clean_and_what_failed():
     quick = result("sqlite-outbox-bulk", achieved_rps=499.0, lag_ms={"p99": 40.0})
     level = result("sqlite-outbox-setbased", achieved_rps=497.0, lag_ms={"p99": 20.0})
     lossy = result("sqlite-inline-bulk", achieved_rps=500.0, audit=HALF)
-    compared = lines([quick, level, lossy])
+    compared = summaries([quick, level, lossy])
 
-    assert [line.variant.name for line in ranked(compared)] == [
+    assert [summary.variant.name for summary in ranked(compared)] == [
         "sqlite-outbox-setbased",
         "sqlite-outbox-bulk",
     ]
@@ -203,7 +203,7 @@ def test_of_variants_with_like_lags_the_one_with_fewer_busy_cores_is_first():
         "sqlite-outbox-bulk", achieved_rps=497.0, lag_ms={"p99": 86.0}, cpu_s={"web": 20.0}
     )
 
-    assert ranked(lines([dear, cheap]))[0].name == "sqlite-outbox-bulk"
+    assert ranked(summaries([dear, cheap]))[0].name == "sqlite-outbox-bulk"
 
 
 def test_a_latency_is_not_ranked_without_the_rates_beside_it():
@@ -214,7 +214,7 @@ def test_a_latency_is_not_ranked_without_the_rates_beside_it():
         return one
 
     said = answer(
-        lines([at("mysql_tuned-1server", 5_500.0, 115.0), at("sqlite-1server", 11_000.0, 7.0)])
+        summaries([at("mysql_tuned-1server", 5_500.0, 115.0), at("sqlite-1server", 11_000.0, 7.0)])
     )
 
     assert (
@@ -231,8 +231,10 @@ def test_a_difference_within_the_drift_of_the_machine_is_a_tie():
     other = result("sqlite-outbox-bulk", achieved_rps=60.0, failures=0)
     other.environment = slowed
 
-    assert "ties with sqlite-outbox-bulk" in answer(lines([quick, slow]))
-    assert "That is 2.33 times what sqlite-outbox-bulk answered." in answer(lines([quick, other]))
+    assert "ties with sqlite-outbox-bulk" in answer(summaries([quick, slow]))
+    assert "That is 2.33 times what sqlite-outbox-bulk answered." in answer(
+        summaries([quick, other])
+    )
 
 
 def test_with_enough_runs_the_spread_tells_a_tie():
@@ -241,8 +243,10 @@ def test_with_enough_runs_the_spread_tells_a_tie():
 
     quick = runs("sqlite-inline-bulk", 120.0, 121.0, 122.0)
 
-    assert "ties with" in answer(lines(quick + runs("sqlite-outbox-bulk", 90.0, 110.0, 121.0)))
-    assert "ties with" not in answer(lines(quick + runs("sqlite-outbox-bulk", 90.0, 91.0, 92.0)))
+    assert "ties with" in answer(summaries(quick + runs("sqlite-outbox-bulk", 90.0, 110.0, 121.0)))
+    assert "ties with" not in answer(
+        summaries(quick + runs("sqlite-outbox-bulk", 90.0, 91.0, 92.0))
+    )
 
 
 def test_servers_elsewhere_are_not_measured(tmp_path):
@@ -257,13 +261,13 @@ def test_servers_elsewhere_are_not_measured(tmp_path):
 
 
 def test_what_leaves_the_work_to_the_readers_is_not_ranked():
-    compared = lines([result(), result("sqlite-pull", achieved_rps=500.0)])
+    compared = summaries([result(), result("sqlite-pull", achieved_rps=500.0)])
 
-    assert [line.name for line in ranked(compared)] == ["sqlite-inline-bulk"]
+    assert [summary.name for summary in ranked(compared)] == ["sqlite-inline-bulk"]
 
 
 def test_nothing_is_ranked_where_the_generator_was_the_limit():
-    compared = lines([result(), result("sqlite-outbox-bulk", generator_saturated=True)])
+    compared = summaries([result(), result("sqlite-outbox-bulk", generator_saturated=True)])
 
     assert ranked(compared) == []
     assert answer(compared).startswith(
@@ -337,7 +341,7 @@ def test_each_load_has_lines_of_its_own_and_the_heaviest_is_ranked(tmp_path):
     def at(load, variant, rate):
         return result(variant, load=load, achieved_rps=rate)
 
-    compared = lines(
+    compared = summaries(
         [
             at("light", "sqlite-inline-bulk", 10.0),
             at("light", "sqlite-outbox-bulk", 9.0),
@@ -346,11 +350,11 @@ def test_each_load_has_lines_of_its_own_and_the_heaviest_is_ranked(tmp_path):
         ]
     )
 
-    assert [line.name for line in compared[::3]] == [
+    assert [summary.name for summary in compared[::3]] == [
         "sqlite-inline-bulk, light",
         "sqlite-outbox-bulk, heavy",
     ]
-    assert [line.name for line in ranked(compared)] == [
+    assert [summary.name for summary in ranked(compared)] == [
         "sqlite-outbox-bulk, heavy",
         "sqlite-inline-bulk, heavy",
     ]

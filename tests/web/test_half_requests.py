@@ -9,9 +9,9 @@ from http.client import HTTPConnection
 import pytest
 
 from accounts.authentication import access_tokens
-from web.gunicorn_worker import REQUEST_WITHIN_S
 from tests.web.conftest import web
 from tests.web.half_requests import ANSWERED, KINDS, halves
+from web.gunicorn_worker import REQUEST_WITHIN_S
 
 AT_ONCE_S = 0.5
 UNWHOLE = [kind for kind in KINDS if kind not in ANSWERED]

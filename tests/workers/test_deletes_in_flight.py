@@ -20,11 +20,7 @@ from tests.backends import CELERY_STRATEGIES, REDIS_STORES, SHARED_STORES
 PAIRS = [
     # Inline into a SQL store there is nothing to delete before all is committed.
     *(("inline", store) for store in REDIS_STORES),
-    *(
-        (strategy, store)
-        for strategy in CELERY_STRATEGIES
-        for store in SHARED_STORES
-    ),
+    *((strategy, store) for strategy in CELERY_STRATEGIES for store in SHARED_STORES),
 ]
 
 

@@ -5,7 +5,6 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
-from runtime.allocator import keep_freed_memory
 from bench.contents import empty
 from bench.engine import Engine
 from bench.filling import fill, reads
@@ -14,6 +13,7 @@ from bench.grid import run_graph
 from bench.options import add_grid
 from bench.telling import tell
 from feed.timeline_stores import get_timeline_store
+from runtime.allocator import keep_freed_memory
 
 
 class Command(BaseCommand):

@@ -2,10 +2,10 @@ from argparse import ArgumentParser
 from typing import Any
 
 from accounts.seeding import seed_people
-from db.seed_command import SeedCommand
 from bench.graphs import fillers, graphs
 from bench.options import add_graphs
 from bench.seeding import seed_friends
+from db.seed_command import SeedCommand
 
 
 class Command(SeedCommand):

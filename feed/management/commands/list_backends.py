@@ -39,5 +39,7 @@ def as_text(found: dict[str, dict[str, dict[str, bool]]]) -> str:
     for axis, backends in found.items():
         lines.append(f"{axis}:")
         for alias, flags in backends.items():
-            lines.append(f"  {alias}: {', '.join(name for name, is_set in flags.items() if is_set)}")
+            lines.append(
+                f"  {alias}: {', '.join(name for name, is_set in flags.items() if is_set)}"
+            )
     return "\n".join(lines)

@@ -1,6 +1,6 @@
 """The limits that a rate keeps if it holds."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from lab.reporting.formats import number
@@ -23,9 +23,16 @@ class Limits(NamedTuple):
     rps: int = 4000
     """No higher rate is tried."""
 
-    def arguments(self) -> dict[str, str]:
-        """Return what the command line says of them."""
-        return {f"limit-{name.replace('_', '-')}": f"{it:g}" for name, it in self._asdict().items()}
+    @classmethod
+    def of(cls, own: Mapping[str, float]) -> "Limits":
+        """Return the limits that the command line gives, or the usual ones."""
+        return cls(**{name: own.get(f"limit_{name}", it) for name, it in cls()._asdict().items()})  # type: ignore[arg-type]
+
+
+def held(result: Result) -> bool | None:
+    """Tell whether a run kept its limits; None if it didn't finish."""
+    kept = result.extra.get("held")
+    return None if kept is None else kept > 0
 
 
 def broken(result: Result, variant: Variant, limits: Limits) -> Iterator[str]:

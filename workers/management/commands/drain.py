@@ -3,10 +3,10 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from runtime.allocator import keep_freed_memory
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from metrics.scrape import serve_where_asked
+from runtime.allocator import keep_freed_memory
 from workers.drainer import Drainer
 
 

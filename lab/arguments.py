@@ -1,0 +1,163 @@
+"""The command line of the laboratory."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from lab.bench.grid import Grid
+from lab.experiments import EXPERIMENTS
+from launch.servers import CHOICES
+
+Command = Callable[[argparse.Namespace], int]
+PUBLISHED = "published"
+"""Runs every experiment that replays a published document."""
+
+
+def parser(commands: Mapping[str, Command], description: str | None) -> argparse.ArgumentParser:
+    """Return the parser; ``commands`` are what the subcommands call, by name."""
+    top = argparse.ArgumentParser(prog="python -m lab", description=description)
+    below = top.add_subparsers(required=True, metavar="COMMAND")
+    for name, (text, add_arguments) in SUBCOMMANDS.items():
+        command = below.add_parser(name, help=text)
+        add_arguments(command)
+        command.set_defaults(command=commands[name])
+    return top
+
+
+def _add_list(command: argparse.ArgumentParser) -> None:
+    pass
+
+
+def _add_up(command: argparse.ArgumentParser) -> None:
+    command.add_argument("variant")
+    command.add_argument("--experiment", choices=EXPERIMENTS, default="fanout")
+    command.add_argument("--port", type=_positive, default=8000)
+    command.add_argument("--tokens", type=Path, default=Path("var/tokens.csv"), metavar="FILE")
+    _add_service(command)
+
+
+def _add_run(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "experiment", choices=[*EXPERIMENTS, PUBLISHED], help=f"{PUBLISHED}: all replays"
+    )
+    command.add_argument(
+        "--variants", metavar="A,B", help="one or more variants, separated by commas"
+    )
+    command.add_argument("--loads", metavar="A,B", help="one or more of the experiment's loads")
+    users = "500 for fanout; for capacity the rate to begin with"
+    command.add_argument("--users", type=_positive, help=users)
+    command.add_argument("--run-time", type=_seconds, help="measured; e.g. 30s (fanout's) or 3m")
+    command.add_argument(
+        "--repeat", type=_positive, default=1, help="runs of each variant, in rotated order"
+    )
+    precision = (
+        "repeat until the headline figure of each variant, from the smallest to the largest, is "
+        "within this many percent of its median; 3 to 9 times"
+    )
+    command.add_argument("--precision", type=_above_0, metavar="PERCENT", help=precision)
+    arrivals = (
+        "closed: users keep a schedule but wait for each answer; paused: they pause after each "
+        "answer; checked: after each but a failure; open: they keep the schedule, answered or not"
+    )
+    kinds = ("closed", "paused", "checked", "open")
+    command.add_argument("--arrivals", choices=kinds, help=arrivals)
+    drain = "a backlog that takes longer is left (8m; for capacity 1m)"
+    command.add_argument("--drain-within", type=_seconds, help=drain)
+    shared = "other programs use this machine too: don't compare busy cores with the run's own"
+    command.add_argument("--shared", action="store_true", help=shared)
+    command.add_argument("--out", type=Path, metavar="DIR")
+    _add_service(command)
+    for experiment in EXPERIMENTS.values():
+        if experiment.options:
+            group = command.add_argument_group(f"{experiment.name} only")
+            for name, text in experiment.options:
+                option = f"--{name.replace('_', '-')}"
+                group.add_argument(option, type=_above_0, metavar="N", help=text)
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    command.add_argument("folder", type=Path, metavar="DIR")
+
+
+def _add_compare(command: argparse.ArgumentParser) -> None:
+    command.add_argument("first", type=Path, metavar="DIR1")
+    command.add_argument("second", type=Path, metavar="DIR2")
+    command.add_argument("--anyway", action="store_true", help="even if the machines differ")
+
+
+def _add_bench(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--stores", metavar="A,B", help="e.g. mysql_tuned-setbased,ring")
+    for name, numbers in Grid()._asdict().items():
+        usual = f"default: {','.join(map(str, numbers))}"
+        command.add_argument(f"--{name}", type=_numbers, metavar="N,N", help=usual)
+    command.add_argument("--json", action="store_true", help="print the rows and nothing else")
+    command.add_argument("--out", type=Path, metavar="DIR")
+
+
+def _add_plan(command: argparse.ArgumentParser) -> None:
+    start = command.add_mutually_exclusive_group(required=True)
+    start.add_argument("--daily-users", type=_positive, help="what load do they make?")
+    start.add_argument("--rps", type=_above_0, help="for how many daily users is that enough?")
+    command.add_argument("--requests-each", type=_above_0, default=50, help="per user and day")
+    command.add_argument("--peak-factor", type=_above_0, default=3, help="peak over usual traffic")
+    command.add_argument(
+        "--iteration-requests", type=_positive, default=11, help="of a virtual user"
+    )
+    command.add_argument(
+        "--iteration-s",
+        type=_above_0,
+        default=11,
+        help="how long they take, with pauses and margin",
+    )
+
+
+SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
+    "list": ("the experiments and their variants", _add_list),
+    "up": ("serve a variant until Ctrl-C", _add_up),
+    "run": ("measure and audit variants, one after another", _add_run),
+    "report": ("compare the results of a run", _add_report),
+    "compare": ("put two runs side by side", _add_compare),
+    "bench": ("time the delivery engine alone, every store", _add_bench),
+    "plan": ("convert daily users to requests per second and back", _add_plan),
+}
+
+
+def _add_service(command: Any) -> None:
+    command.add_argument(
+        "--servers",
+        choices=CHOICES,
+        default="auto",
+        help="databases and brokers: installed binaries (local), containers (docker), whichever "
+        "is there (auto), or those of DATABASE_URL, REDIS_URL and BROKER_URL (external)",
+    )
+    command.add_argument("--people", type=_positive, help="1000 for fanout")
+    command.add_argument("--friends", type=int, help="of each person; 500 for fanout")
+    command.add_argument("--graph", choices=("ring", "star", "zipf"), help="ring for all")
+    command.add_argument("--password", help="that everyone can log in with (nobody, but in export)")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return number
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    return tuple(map(_positive, text.split(",")))
+
+
+def _above_0(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return number
+
+
+def _seconds(text: str) -> int:
+    factor = {"s": 1, "m": 60}.get(text[-1:])
+    number = int(text[:-1] if factor else text) * (factor or 1)
+    if not 1 <= number <= 24 * 3600:
+        raise argparse.ArgumentTypeError(f"{text} is not between 1 s and a day")
+    return number

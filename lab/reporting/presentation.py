@@ -1,0 +1,118 @@
+"""How the results of an experiment are shown; reports are the same for all of them otherwise."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, NamedTuple
+
+from lab.reporting import plots
+from lab.reporting.formats import measured, number, percent
+from lab.results.result import Figure, Result
+from lab.results.summary import Summary
+from launch.variants import Variant
+
+
+class Column(NamedTuple):
+    """A figure as tables show it."""
+
+    label: str
+    figure: Figure
+    write: Callable[[float | None], str] = number
+    spread: bool = False
+    """Of several runs, show the smallest and the largest too."""
+    brief: bool = False
+    """For the terminal, which has room for few, and for ``lab compare``."""
+    is_latency: bool = False
+    """A lower bound where the window was too short (``lab.results.laws.is_cut_off``)."""
+
+
+class Published(NamedTuple):
+    """What was published, on its authors' machines; never audited."""
+
+    what: str
+    figures: Mapping[str, float]
+    """By the labels of columns; times in milliseconds."""
+
+
+class Plot(NamedTuple):
+    heading: str
+    text: str
+    draw: Callable[[Sequence[Summary]], str]
+
+
+OFFERED = Column("offered /s", lambda r: r.offered_rps or None)
+SUCCESS = Column("success", lambda r: r.success, percent, brief=True)
+MEAN = Column("mean ms", lambda r: r.latency_ms.get("mean"), brief=True, is_latency=True)
+P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"), is_latency=True)
+P99 = Column("p99 ms", lambda r: r.latency_ms.get("p99"), spread=True, is_latency=True)
+IN_FLIGHT = Column("in flight", lambda r: r.balance.in_flight if r.balance else None)
+CORES_BUSY = Column("cores busy", lambda r: r.cores_busy, measured)
+LATENCY = Plot(
+    "Latency",
+    "The share of requests that were answered within a time, from every request's own time.",
+    plots.latency,
+)
+CPU = Plot("Where the CPU went", "Cores busy within the window.", plots.cpu)
+
+
+class Presentation(ABC):
+    """What reports show of an experiment, and what they say about it."""
+
+    published: ClassVar[tuple[Published, ...]] = ()
+    columns: ClassVar[tuple[Column, ...]]
+    headline: ClassVar[Column]
+    """The column that the top picture draws."""
+    axis: ClassVar[str]
+    """What that picture writes below it."""
+    more_is_better: ClassVar[bool] = False
+    tie_break: ClassVar[str] = ""
+    """What the rank decides by between variants that the headline can't tell apart."""
+    contrast: ClassVar[str] = "{name} takes {ratio} times as long, at {rates} requests/s."
+    """Of the best and the last one; ``rates`` are theirs, the last one's first."""
+    findings: ClassVar[tuple[str, ...]]
+    """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
+    pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)
+    limitations: ClassVar[tuple[str, ...]] = ()
+    measures_generator: ClassVar[bool] = False
+    """The load generator is part of what is measured, so it may be saturated."""
+    condition: ClassVar[str] = "that delivers finished with a clean audit"
+    """What a variant has to meet to be ranked, as the end of a sentence."""
+
+    def summaries(
+        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
+    ) -> list[Summary]:
+        """Group results by load and variant, each in the order of their first runs."""
+        groups: dict[str, dict[str, list[Result]]] = {}
+        for result in results:
+            groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
+        return [
+            Summary(variant_named(variant), group)
+            for variants in groups.values()
+            for variant, group in variants.items()
+        ]
+
+    @abstractmethod
+    def praise(self, summary: Summary) -> str:
+        """Say in a sentence what the best variant reached."""
+
+    def beside(self, compared: Sequence[Summary]) -> str:
+        """Say how the variants compare with those that aren't ranked, if that matters."""
+        return ""
+
+    def verdict(self, compared: Sequence[Summary]) -> str:
+        """Say what came out, where it isn't which variant is the best."""
+        return ""
+
+    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
+        """Return what there is to say of all summaries together, below the table."""
+        return ()
+
+    def remarks(self, summary: Summary) -> Sequence[str]:
+        """Return what there is to say of a summary below the table."""
+        return ()
+
+    def rank(self, summary: Summary) -> tuple[float, ...]:
+        """Return what the summaries of the heaviest load are sorted by, the best first."""
+        value = summary.median(self.headline.figure)
+        if value is None:
+            return (float("inf"),)
+        return (-value if self.more_is_better else value,)
