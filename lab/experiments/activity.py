@@ -96,7 +96,7 @@ class ActivityPresentation(Presentation):
         )
         return (
             f"{summary.name}, answered {percent(success)} of the requests: the accumulated times "
-            f"after {times} ms, a day's visits after {visits} ms, the summary after {summary} ms."
+            f"after {times} ms, a day's visits after {visits} ms, the summary after {totals} ms."
         )
 
 

@@ -132,7 +132,7 @@ def bars(
 def _bar(axes: Axes, at: int, summary: Summary, value: Value, least: float) -> None:
     middle = summary.median(value)
     if not middle:
-        _label(axes, least, at, "nothing succeeded" if summary.finished else "did not finish")
+        _label(axes, least, at, summary.nothing if summary.finished else "did not finish")
         return
     low, high = summary.spread(value)
     crossed = None if summary.is_clean else "xxxx"

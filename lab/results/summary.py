@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import ClassVar
 
 from lab.results import laws
 from lab.results.result import Figure, Result
@@ -17,6 +18,9 @@ ENOUGH_REPEATS = 3
 @dataclass(frozen=True)
 class Summary:
     """What the runs of one variant under one load come to: the median of each figure."""
+
+    nothing: ClassVar[str] = "nothing succeeded"
+    """What a picture says where there is no figure."""
 
     variant: Variant
     results: Sequence[Result]

@@ -92,7 +92,15 @@ def _measure(
         busy_cores = round(sampler.busy_s(*requests.window) / load.run_time_s, 3)
         result.balance = laws.balance_of(requests, load, None if invocation.shared else busy_cores)
         invocation.experiment.conclude(
-            Measured(service, result, load, requests, out, invocation.drain_within_s)
+            Measured(
+                service,
+                result,
+                load,
+                requests,
+                out,
+                invocation.drain_within_s,
+                invocation.own,
+            )
         )
 
 

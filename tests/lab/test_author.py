@@ -276,12 +276,17 @@ def ran(variant, failures):
     )
 
 
+def verdict_of(results):
+    presentation = Factors.presentation
+    return presentation.verdict(presentation.summaries(results, Factors().variant))
+
+
 def test_the_authors_code_is_not_compared_with_ours():
     one, other = ran(f"author_{CROSSED[0]}", 80), ran("rowwise_c1000_b128_f1_debug", 0)
     same = ran("author_c1000_b128_f1_debug", 20)
-    told = Factors().verdict(Factors().summaries([one, other, same]))
+    told = verdict_of([one, other, same])
 
-    assert Factors().verdict(Factors().summaries([one, other])).startswith("No two runs")
+    assert verdict_of([one, other]).startswith("No two runs")
     assert "max_connections 150 → 1000: +60.0 points of success (author)" in told
     assert "rowwise" not in told
 

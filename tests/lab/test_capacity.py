@@ -14,7 +14,7 @@ from lab.experiments.capacity.bisection import NARROW, STEP, Bracket
 from lab.experiments.capacity.limits import Limits, broken, is_far_off
 from lab.reporting.comparison import answer, summaries
 from lab.results.result import Result
-from lab.running.rounds import rounds
+from lab.running.rounds import run_in_rounds
 from launch.variants import Variant
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 
@@ -59,7 +59,7 @@ def search(holds, asked=USUAL):
         tried.append(load.name)
         return holds(load)
 
-    rounds([(VARIANT, CAPACITY.search(VARIANT, asked))], run)
+    run_in_rounds([VARIANT], lambda it, results: CAPACITY.next_load(it, asked, results), run)
     return tried
 
 
@@ -86,7 +86,7 @@ def test_a_search_is_the_same_each_time():
 
 
 def test_what_breaks_is_tried_once_more():
-    tried = search(up_to(600), Asked(users=500, limits=Limits(rps=1000)))
+    tried = search(up_to(600), Asked(users=500, own={"limit_rps": 1000}))
 
     assert tried[:3] == ["500rps", "1000rps", "1000rps_again"]
 
@@ -95,7 +95,7 @@ def test_what_holds_when_it_is_tried_again_holds():
     """The machine was busy with something else, once."""
     results = iter([step(500, held=False), step(500), step(1000)])
 
-    tried = search(lambda load: next(results), Asked(limits=Limits(rps=1000)))
+    tried = search(lambda load: next(results), Asked(own={"limit_rps": 1000}))
 
     assert tried == ["500rps", "500rps_again", "1000rps"]
 
@@ -121,7 +121,7 @@ def test_what_is_far_off_is_tried_again_on_a_machine_that_was_slowed():
         [step(500), step(1000, held=False, achieved_rps=300.0, environment=slowed), step(1000)]
     )
 
-    tried = search(lambda load: next(results), Asked(limits=Limits(rps=1000)))
+    tried = search(lambda load: next(results), Asked(own={"limit_rps": 1000}))
 
     assert tried == ["500rps", "1000rps", "1000rps_again"]
 
@@ -134,8 +134,8 @@ def test_what_never_delivers_is_tried_again_too():
 
 
 def test_nothing_is_tried_above_the_most_that_was_asked_for():
-    assert rates(search(up_to(10**9), Asked(users=300, limits=Limits(rps=700)))) == [300, 600, 700]
-    assert rates(search(up_to(10**9), Asked(users=300, limits=Limits(rps=7)))) == [7]
+    assert rates(search(up_to(10**9), Asked(users=300, own={"limit_rps": 700}))) == [300, 600, 700]
+    assert rates(search(up_to(10**9), Asked(users=300, own={"limit_rps": 7}))) == [7]
 
 
 def test_a_search_gives_up_at_the_least():
@@ -165,9 +165,9 @@ def test_variants_take_turns():
         order.append((variant.name, load.users))
         return step(load.users, held=load.users <= 20)
 
-    asked = Asked(users=10, limits=Limits(rps=20))
+    asked = Asked(users=10, own={"limit_rps": 20})
     variants = [Variant.named(name) for name in ("sqlite-null", NAME)]
-    rounds([(it, CAPACITY.search(it, asked)) for it in variants], run)
+    run_in_rounds(variants, lambda it, results: CAPACITY.next_load(it, asked, results), run)
 
     assert order == [("sqlite-null", 10), (NAME, 10), ("sqlite-null", 20), (NAME, 20)]
 
@@ -267,7 +267,7 @@ def test_other_experiments_have_no_limits(capsys):
     with pytest.raises(SystemExit):
         main(["run", "fanout", "--limit-p99-ms=5"])
 
-    assert "fanout has no limits" in capsys.readouterr().err
+    assert "fanout has no --limit-p99-ms" in capsys.readouterr().err
 
 
 def laboratory(out, *arguments):

@@ -42,7 +42,7 @@ def test_the_command_reckons_there_and_back(capsys):
 
     told = capsys.readouterr().out
     assert "3.47 requests/s on average, 30.9 at the peak: 31 virtual users" in told
-    assert "6,006 users a day" in told
+    assert "6,006 daily users" in told
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,10 @@ def test_replays_have_no_variants_in_common(capsys):
 
 def test_published_figures_are_shown_in_columns_that_the_table_has():
     for experiment in EXPERIMENTS.values():
-        known = {column.label for column in experiment.columns}
-        assert {label for one in experiment.published for label in one.figures} <= known
+        known = {column.label for column in experiment.presentation.columns}
+        assert {
+            label for one in experiment.presentation.published for label in one.figures
+        } <= known
 
 
 def test_each_step_of_the_fan_out_has_the_load_of_its_day():

@@ -1,8 +1,7 @@
 import pytest
 
-from config import settings
 from lab.experiments import EXPERIMENTS
-from launch.variants import STORES, STRATEGIES, UnknownVariant, Variant
+from launch.variants import UnknownVariant, Variant
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.name)
@@ -55,12 +54,6 @@ def test_a_broker_that_makes_no_sense_is_refused(name):
 def test_a_bad_name_is_refused_with_the_good_ones(name):
     with pytest.raises(UnknownVariant, match=r"none of (sqlite|inline|rowwise), "):
         Variant.named(name)
-
-
-def test_the_laboratory_knows_what_the_service_has():
-    """It may not import the service, so the names stand twice."""
-    assert set(STRATEGIES) == set(settings.FEED_STRATEGIES)
-    assert set(STORES) == set(settings.FEED_TIMELINE_STORES) - {"memory"}
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,12 @@ class Limits(NamedTuple):
     @classmethod
     def of(cls, own: Mapping[str, float]) -> "Limits":
         """Return the limits that the command line gives, or the usual ones."""
-        return cls(**{name: own.get(f"limit_{name}", it) for name, it in cls()._asdict().items()})  # type: ignore[arg-type]
+        usual = cls()
+        return cls(
+            own.get("limit_p99_ms", usual.p99_ms),
+            own.get("limit_lag_ms", usual.lag_ms),
+            int(own.get("limit_rps", usual.rps)),
+        )
 
 
 def held(result: Result) -> bool | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lab.experiments.capacity.limits import held
 from lab.results.result import Result
@@ -12,6 +13,8 @@ from launch.variants import Variant
 @dataclass(frozen=True)
 class SearchSummary(Summary):
     """What searches found, and every run that they tried."""
+
+    nothing: ClassVar[str] = "nothing held"
 
     tried: Sequence[Result] = ()
 
