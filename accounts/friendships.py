@@ -15,7 +15,7 @@ from accounts.models import Friendship, Person
 def befriend(person_id: int, friend_id: int) -> None:
     """Make two people friends of each other; again changes nothing.
 
-    Raises Person.DoesNotExist, or ValueError for a person and herself.
+    Raises Person.DoesNotExist, or ValueError for twice the same person.
     """
     pair = (person_id, friend_id)
     with transaction.atomic():
@@ -47,7 +47,7 @@ def renew_versions(people: QuerySet[Person]) -> None:
 def _lock(pair: tuple[int, int]) -> None:
     """Renew both versions, in the order of the ids: no two transactions wait in a circle."""
     if pair[0] == pair[1]:
-        raise ValueError("Nobody is a friend of herself.")
+        raise ValueError("You cannot befriend yourself.")
     for person_id in sorted(pair):
         person = Person.objects.filter(id=person_id)
         renew_versions(person)

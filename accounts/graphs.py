@@ -36,7 +36,7 @@ def star(people: int, friends: int, seed: int) -> Edges:
 def zipf(people: int, friends: int, seed: int) -> Edges:
     """About ``friends`` friends on average, but a few people have very many.
 
-    Each person picks friends at random, as many as Zipf's law allots to her rank.
+    Each person picks friends at random, as many as Zipf's law allots to their rank.
     """
     random = np.random.default_rng(seed)
     backbone = ring(people, 2 if friends >= 2 else 0, seed) - 1
@@ -44,7 +44,7 @@ def zipf(people: int, friends: int, seed: int) -> Edges:
     picked = [random.choice(people - 1, count, replace=False) for count in picks]
     chooser = np.repeat(np.arange(people), picks)
     chosen = np.concatenate(picked)
-    chosen += chosen >= chooser  # nobody picks herself
+    chosen += chosen >= chooser  # nobody picks themselves
     return _undirected(np.concatenate((backbone, np.column_stack((chooser, chosen)))))
 
 

@@ -11,15 +11,15 @@ class Person(AbstractBaseUser):
     is_active = models.BooleanField(default=True)
     last_login = None
     friends_version = models.BigIntegerField(null=True, editable=False)
-    """Drawn anew by whatever changes her friendships, in the same transaction, so that others may
-    remember them; None: nobody may (``accounts.friendships``)."""
+    """Random version, replaced on every friendship change in the same transaction, so that friends may
+    be cached; None: they may not (``accounts.friendships``)."""
 
     USERNAME_FIELD = "username"
     objects = BaseUserManager["Person"]()
 
 
 class Profile(models.Model):
-    """What a person shows of herself; everyone has one."""
+    """What a person shows of themselves; everyone has one."""
 
     person = models.OneToOneField(Person, models.CASCADE, primary_key=True)
     name = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True)

@@ -1,4 +1,4 @@
-"""What changes who there is."""
+"""Account creation."""
 
 from contextlib import nullcontext
 
@@ -15,7 +15,7 @@ class UsernameTaken(Exception):
 
 
 def sign_up(*, username: str, password: str, name: str = "") -> Person:
-    """Make a person, her profile and her membership of the public group, all or nothing.
+    """Create a person, their profile and their membership of the public group, all or nothing.
 
     Raises UsernameTaken, in most cases without the cost of a hash, or NoSlot.
     """

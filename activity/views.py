@@ -1,4 +1,4 @@
-"""The doors of the log of visits, for oneself."""
+"""Activity endpoints: a person's own log of visits."""
 
 from datetime import date
 

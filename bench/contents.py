@@ -22,8 +22,8 @@ def check(timeline: TimelineStore, graph: Graph, delivered: Delivered) -> Audit:
     found = Audit(posts=len(ids))
     random = np.random.default_rng(SEED)
     for owner_id in random.choice(graph.people, min(SAMPLE, graph.people), replace=False) + 1:
-        hers = np.append(graph.posters[(friend_ids == owner_id).any(axis=1)], owner_id)
-        due = ids[np.isin(authors, hers)]
+        author_ids = np.append(graph.posters[(friend_ids == owner_id).any(axis=1)], owner_id)
+        due = ids[np.isin(authors, author_ids)]
         audit_one(found, int(owner_id), Due(due, np.ones(len(due), np.bool_)), timeline)
     return found
 

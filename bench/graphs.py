@@ -29,7 +29,7 @@ class Graph(NamedTuple):
 
     def _draw(self, poster: int, random: np.random.Generator) -> Ids:
         drawn = random.choice(self.people - 1, self.friends, replace=False, shuffle=False) + 1
-        drawn += drawn >= poster  # nobody is her own friend
+        drawn += drawn >= poster  # nobody is their own friend
         drawn.sort()
         return drawn
 

@@ -9,7 +9,7 @@ from bench.telling import tell
 
 
 def run_graph(engine: Engine, graph: Graph, batches: Sequence[int]) -> bool:
-    """Tell of each cell, and of the check; return whether all timelines were right."""
+    """Report each cell and the check; return whether all timelines were right."""
     empty(engine.timeline)
     engine.forget()
     where = {"people": graph.people, "friends": graph.friends}

@@ -41,8 +41,8 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
 ]
 METRICS_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
-"""Where all processes of an installation count; empty turns /metrics off. The name is the
-client library's, which reads it too."""
+"""Directory for multiprocess metrics; empty turns /metrics off. The client library reads the same
+variable."""
 METRICS_PORT = env.int("METRICS_PORT", default=0)
 """Where a drainer or Celery worker that has METRICS_DIR for itself answers scrapes; 0: nowhere."""
 if METRICS_DIR:
@@ -167,8 +167,8 @@ FEED_LISTINGS = {
     "cached": {"BACKEND": "feed.listings.cached.Cached", "OPTIONS": KEEP},
 }
 OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
-"""For how long a person is shown what she wrote, whatever replicas and listings are behind; 0
-takes that away."""
+"""Seconds during which people read their own writes, even if replicas and cached listings are
+behind; 0 turns that off."""
 if REPLICAS or FEED_LISTING == "cached":
     MIDDLEWARE += ["web.own_writes.seen"]
 

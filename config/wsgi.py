@@ -12,7 +12,7 @@ from django.utils.http import parse_header_parameters
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
-# Nothing comes of these here, at each request: Redis keeps its connections, queries aren't logged.
+# These handlers are no-ops here: Redis keeps its connections, and queries aren't logged.
 request_finished.disconnect(close_caches)
 if not settings.DEBUG:
     request_started.disconnect(reset_queries)

@@ -11,7 +11,7 @@ KEEP_S = 60.0
 
 
 class FriendCounts:
-    """Remembers for a minute: to count the friends of every author again would be dear.
+    """Cached for a minute: counting the friends of every author each time is expensive.
 
     So a friendship of the last minute may be missing from a number of deliveries.
     """

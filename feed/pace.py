@@ -14,7 +14,7 @@ from feed.models import Post
 
 WINDOW_S = 10
 MOST_POSTS = 20_000
-"""Looked at in a window; of a faster service these are the latest, and the rest is reckoned."""
+"""Most posts that are read per window: the latest. The rest is extrapolated."""
 
 
 class Pace(NamedTuple):
@@ -26,7 +26,7 @@ class Pace(NamedTuple):
 
 
 class _LagMs(Func):
-    """The first time less the second, in milliseconds, reckoned by the database."""
+    """Timestamp difference in milliseconds, computed by the database."""
 
     output_field = FloatField()
 

@@ -30,7 +30,7 @@ class Backlog(NamedTuple):
 
 
 def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
-    """Return a page of a person's feed: her timeline's posts, without those deleted since."""
+    """Return a page of a person's feed: their timeline's posts, without those deleted since."""
     posts: dict[int, bytes] = {}
     while len(posts) <= limit:
         ids = get_timeline_store().page(owner_id, before=before, limit=limit + 1)

@@ -67,7 +67,7 @@ class ListingQuerySerializer(serializers.Serializer[Any]):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs["page"] and attrs["after"]:
-            raise serializers.ValidationError({"after": ["Say either a page or this."]})
+            raise serializers.ValidationError({"after": ["Use either `page` or `after`."]})
         return attrs
 
 

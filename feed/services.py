@@ -23,7 +23,7 @@ class Published(NamedTuple):
 
 
 class UnknownPerson(Exception):
-    """Whoever writes has no account (any more)."""
+    """The author does not exist (any more)."""
 
 
 class KeyReused(Exception):

@@ -1,4 +1,4 @@
-"""The doors of the feed: they parse and answer, and leave the rest to services and selectors."""
+"""Feed endpoints: they parse requests, call services and selectors, and answer."""
 
 import json
 from typing import Any

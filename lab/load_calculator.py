@@ -21,5 +21,5 @@ def virtual_users(rps: float, requests: int, iteration_s: float) -> int:
 
 
 def daily_users(rps: float, requests_each: float, peak_factor: float) -> int:
-    """Return how many users a day a service stands that takes so many requests a second."""
+    """Return the daily users of a service that answers this many requests per second."""
     return math.floor(round(rps / peak_factor * DAY_S / requests_each, 6))

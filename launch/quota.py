@@ -8,7 +8,7 @@ from launch.processes import Processes
 
 ROOT = Path("/sys/fs/cgroup")
 PERIOD_US = 20_000
-"""Short, so that whoever has used up her share is held up for milliseconds."""
+"""Short, so that a process that has used up its share waits for milliseconds only."""
 _numbers = count(1)
 
 

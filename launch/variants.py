@@ -8,7 +8,7 @@ from launch.backends import Strategy, TimelineStore, backends
 
 
 class UnknownVariant(ValueError):
-    """A name that says no variant; the message lists what it may say."""
+    """Unknown variant name; the message lists the known parts."""
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ class Arrivals(ABC):
 
     @abstractmethod
     def wait_s(self) -> float:
-        """Return how long the user has to wait for her next action."""
+        """Return how long users wait for their next action."""
 
     @abstractmethod
     def run(self, action: Action) -> None:
@@ -57,9 +57,9 @@ class Arrivals(ABC):
 
 
 class Closed(Arrivals):
-    """A user waits for her answer: she who waits for longer than her pace does less.
+    """Users wait for their answers: those who wait for longer than their pace do less.
 
-    She keeps to her own schedule otherwise. Pacing from the last start would keep in step all
+    They keep to their own schedule otherwise. Pacing from the last start would keep in step all
     those whom one stall of the generator has delayed, and every burst would add to the next.
     """
 

@@ -50,7 +50,7 @@ class Ending:
         options = self._options
         if isinstance(self._runner, WorkerRunner):
             return
-        # Ctrl-C ends Locust without stopping the users first, and then reckons the exit code.
+        # Ctrl-C ends Locust without stopping the users first, and then calculates the exit code.
         self._environment.events.quitting.add_listener(lambda **kwargs: self._runner.quit())
         if options.headless and not options.no_audit:
             self._environment.events.test_stop.add_listener(self._audit)

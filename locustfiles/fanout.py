@@ -28,7 +28,7 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 
 
 class Poster(Player):
-    """Somebody who posts once a second, whatever her friends do."""
+    """A user who posts once a second, whatever their friends do."""
 
     def on_start(self) -> None:
         self.looks = random.random() < self.environment.parsed_options.visible_share  # noqa: S311

@@ -15,7 +15,7 @@ PERSON_POSTS = "/v1/people/[id]/posts/"
 
 
 class Reader(Player):
-    """Somebody who reads more than she writes."""
+    """A user who reads more than they write."""
 
     @tag("feed")
     @task(6)

@@ -44,7 +44,7 @@ class People:
         return self._people[0]
 
     def next(self) -> LoadPerson:
-        """Return somebody else at each call, until everyone had her turn."""
+        """Return another person at each call, until everyone had a turn."""
         return next(self._turn)
 
     def friend_of(self, person: LoadPerson) -> LoadPerson:

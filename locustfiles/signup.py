@@ -82,7 +82,7 @@ class NewPerson(Stranger):
 
 
 class Namesake(Stranger):
-    """Somebody whose name is taken; her password isn't worth a hash."""
+    """A user whose name is taken; their password isn't worth a hash."""
 
     weight = 1
 

@@ -1,4 +1,4 @@
-"""Everyone sees what she has written, also where others are shown what is a little old.
+"""Read your own writes, even where other readers are shown slightly old data.
 
 A request that may have written answers a cookie with the primary's position, which the client
 sends back for a while. It works across any number of app servers, as none of them remembers

@@ -29,6 +29,6 @@ def drain() -> None:
 
 @shared_task
 def sweep() -> None:
-    """By the clock: deliver what a lost message or a dead worker left behind."""
+    """Periodic sweep: deliver what a lost message or a dead worker left behind."""
     drain()
     chunks.forget_finished_chunks()

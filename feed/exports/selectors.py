@@ -24,7 +24,7 @@ class Row(NamedTuple):
 
 
 def exported_rows(person_id: int) -> Iterator[list[Row]]:
-    """Yield a person's whole feed and all her own posts, each once, newest first, in chunks.
+    """Yield a person's whole feed and all their own posts, each once, newest first, in chunks.
 
     Chunks follow each other by id: what is written meanwhile is newer than all of them.
     """

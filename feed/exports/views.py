@@ -1,4 +1,4 @@
-"""The doors of the exports and of the report."""
+"""Endpoints of the exports and of the report."""
 
 from itertools import chain
 from typing import Any

@@ -18,10 +18,10 @@ PORTION = 1000
 
 
 class Packed(TrimmedStore, SQLStore):
-    """Each timeline is one row with its newest ids, packed like a ring's.
+    """One row per person with their newest post ids, packed as in ``ring``.
 
-    A batch costs an owner one row, whatever its length; but that row is written whole, so single
-    posts are dear. Rows are locked before they are written, all writers taking them in the same
+    A batch writes one row per owner, whatever its length. The row is written whole, so single
+    posts are expensive. Rows are locked before they are written, all writers taking them in the same
     order: what goes behind the newest id of a row is appended by the database, the rest merged.
     """
 

@@ -1,4 +1,4 @@
-"""A batch of deliveries turned round: not by post, but by recipient."""
+"""Group deliveries by recipient (transpose)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

@@ -27,7 +27,7 @@ OWNERS, POSTS = 500, 1_000
 
 
 def bench_redis(site: Site, record: Record, advance: Advance) -> None:
-    """Take down a pipelined no-op and pipelined raw writes of 8 bytes to random keys."""
+    """Record a pipelined no-op and pipelined raw writes of 8 bytes to random keys."""
     binary = find_binary("redis-benchmark", "valkey-benchmark")
     if binary is None:
         raise RunFailed("redis-benchmark is not installed: apt-get install redis-tools")
@@ -72,7 +72,7 @@ def _load_data(site: Site) -> tuple[dict[str, Any], float]:
 
 
 def bench_sqlite(site: Site, record: Record, advance: Advance) -> None:
-    """Take down sorted rows in one transaction, into a table like that of ``setbased``."""
+    """Record sorted rows in one transaction, into a table like that of ``setbased``."""
     advance("executemany")
     with closing(sqlite3.connect(site.folder / "load.sqlite3")) as connection:
         connection.executescript(

@@ -55,13 +55,13 @@ class Record:
     def add_request(
         self, name: str, size: int, count: int, *, web_s: float, redis_s: float
     ) -> None:
-        """Take down what so many requests cost, and the bytes of an answer."""
+        """Record what a number of requests cost, and the bytes of an answer."""
         figures = {"web_us": each_us(web_s, count), "redis_us": each_us(redis_s, count)}
         self.requests.append({"request": name, "bytes": size, **figures})
         self.write()
 
     def add_check(self, target: Target, figures: dict[str, Any]) -> None:
-        """Take down what a check found, and who failed it."""
+        """Record a check result, and which store failed it."""
         self.checks.append({"store": target.store, "database": target.database, **figures})
         if not figures["ok"]:
             found = ", ".join(

@@ -18,7 +18,7 @@ ROUNDS, REQUESTS = 11, 200
 
 
 def bench_requests(site: Site, record: Record, advance: Advance) -> None:
-    """Take down the CPU of both through one app server; they take turns, medians of ROUNDS."""
+    """Record the CPU of both through one app server; they take turns, medians of ROUNDS."""
     advance("requests")
     target, port = Target("ring", "sqlite", uses_redis=True), free_port()
     with site.serving(target) as env:
@@ -56,7 +56,7 @@ def _fill(site: Site, env: dict[str, str]) -> list[str]:
     command = ["bench_feeds", *site.grid.arguments("people")]
     told = [heard.figures for heard in listen(site.processes, command, env)]
     if not told:
-        raise RunFailed(f"it broke down: {site.processes.log_tail(ROLE)}")
+        raise RunFailed(f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}")
     tokens: list[str] = told[-1]["tokens"]
     return tokens
 

@@ -15,21 +15,21 @@ GRID = ("people", "friends", "batch")
 
 
 def bench_target(site: Site, target: Target, record: Record, advance: Advance) -> None:
-    """Take one target through its cells. Raises RunFailed if its process breaks down."""
+    """Take one target through its cells. Raises RunFailed if its process exits without a result."""
     checks, bytes_per_entry = 0, None
     command = [*target.command, *site.grid.arguments(*GRID)]
     with site.serving(target) as env:
         for heard in listen(site.processes, command, env):
             checks += heard.kind == "check"
             bytes_per_entry = heard.figures.get("bytes_per_entry", bytes_per_entry)
-            _take_down(target, heard, bytes_per_entry, record)
+            _record(target, heard, bytes_per_entry, record)
             advance(f"{target.name}: {_where(heard.figures)}")
     if checks < (len(site.grid.graphs) if target.kind == "store" else 1):
-        raise RunFailed(f"it broke down: {site.processes.log_tail(ROLE)}")
+        raise RunFailed(f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}")
 
 
 def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
-    """Take down a task a chunk of friends, end to end with a Celery worker."""
+    """Record one task per chunk of friends, end to end with a Celery worker."""
     target = Target("chunked", "mysql_tuned", uses_redis=True, kind="way")
     advance("a task a chunk of friends")
     command = ["bench_ways", "chunked", *site.grid.arguments(*GRID)]
@@ -40,14 +40,14 @@ def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
         finally:
             site.processes.stop("workers")
     if not heard:
-        raise RunFailed(f"it broke down: {site.processes.log_tail(ROLE)}")
+        raise RunFailed(f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}")
     (end,) = heard
     end.figures["client_s"] += end.cpu_s["workers"]
     server_s = end.cpu_s["database"] + end.cpu_s["redis"]
     record.add_row(row("way", "chunked", end.figures, server_s))
 
 
-def _take_down(target: Target, heard: Heard, bytes_per_entry: float | None, record: Record) -> None:
+def _record(target: Target, heard: Heard, bytes_per_entry: float | None, record: Record) -> None:
     server_s = heard.cpu_s[target.role] if target.role else None
     if heard.kind == "cell":
         record.add_row(cell_row(target, heard, bytes_per_entry))

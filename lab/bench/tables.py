@@ -58,8 +58,8 @@ def reads(record: Record) -> Sheet:
     """Pages of 20 from full timelines."""
     rows = []
     for name in dict.fromkeys(map(name_of, record.reads)):
-        hers = {read["read"]: read for read in record.reads if name_of(read) == name}
-        figures = [_rate_and_us(hers.get(read, {}), "reads_per_s") for read in READS]
+        reads = {read["read"]: read for read in record.reads if name_of(read) == name}
+        figures = [_rate_and_us(reads.get(read, {}), "reads_per_s") for read in READS]
         rows.append([name, *chain.from_iterable(figures)])
     head = [label for read in READS for label in (f"{read}/s", "client + server µs")]
     return Sheet("Reads of 20 posts", ["store", *head], rows)

@@ -175,7 +175,7 @@ def _check(measured: Measured) -> dict[str, int | bool]:
     exports = list(_digests((measured.folder / "exports.csv").read_text().splitlines()))
     wrong = [it for it in exports if it != due[it.person_id]]
     incomplete = sum(it.rows < due[it.person_id].rows for it in wrong)
-    # Only who has connections of her own is promised that she gets one.
+    # Only clients with connections of their own are promised one.
     promised = ORDINARY if "DB_LANES" in service.variant.settings else ()
     failed = sum(
         measured.requests.routes[name].failures.total()

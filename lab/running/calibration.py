@@ -1,4 +1,4 @@
-"""How fast the machine is at the moment: virtual ones share their cores with strangers."""
+"""How fast the machine is at the moment: a virtual machine shares its cores with noisy neighbours."""
 
 import os
 import subprocess

@@ -82,12 +82,12 @@ def test_every_implementation_answers_what_the_reference_does(alias, data, askin
     now = max([data.draw(moments()), *(at for _, at, _, _ in rows)])
     months = six_months_of(DAY)
     periods = [day_of(DAY), *months, Period(months[0].start, months[-1].end)]
-    hers = asked.log_of(1)
+    visits = asked.log_of(1)
 
-    assert asked.seconds(1, periods, now) == reference.seconds(hers, periods, now)
+    assert asked.seconds(1, periods, now) == reference.seconds(visits, periods, now)
     for period in periods:
-        assert asked.visits(1, period, now) == reference.visits(hers, period, now)
-    assert asked.last_visit(1) == reference.last_visit(hers)
+        assert asked.visits(1, period, now) == reference.visits(visits, period, now)
+    assert asked.last_visit(1) == reference.last_visit(visits)
     assert asked.inside_now() == reference.inside_now(rows)
 
 

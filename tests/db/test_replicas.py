@@ -31,7 +31,7 @@ def client(service):
 
 
 class Client:
-    """A person who keeps her cookie, as browsers do."""
+    """A person who keeps the cookie, as browsers do."""
 
     def __init__(self, connection, token):
         self.connection = connection

@@ -93,7 +93,7 @@ def test_only_the_last_ten_seconds_count(status):
     assert status()["lag_ms"]["p99"] is None
 
 
-def test_what_is_not_looked_at_is_reckoned(status, monkeypatch):
+def test_posts_beyond_the_most_that_are_read_are_extrapolated(status, monkeypatch):
     monkeypatch.setattr(pace, "MOST_POSTS", 4)
     for _ in range(10):
         delivered(author_id=1, lag_ms=5)

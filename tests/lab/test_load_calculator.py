@@ -20,7 +20,7 @@ def test_the_published_example():
 
 
 @given(COUNTS, st.integers(1, 1_000), st.floats(1, 100))
-def test_what_a_service_stands_is_reckoned_back(users, requests_each, factor):
+def test_daily_users_are_calculated_back(users, requests_each, factor):
     rps = peak_rps(mean_rps(users, requests_each), factor)
 
     assert daily_users(rps, requests_each, factor) == pytest.approx(users, abs=1)
@@ -34,7 +34,7 @@ def test_so_many_virtual_users_make_the_load_and_one_fewer_does_not(rps, request
     assert (users - 1) * requests / iteration_s <= rps * (1 + 1e-6)
 
 
-def test_the_command_reckons_there_and_back(capsys):
+def test_the_command_converts_both_ways(capsys):
     there = ["plan", "--daily-users=6000", "--requests-each=50", "--peak-factor=8.889"]
 
     assert main([*there, "--iteration-requests=12", "--iteration-s=12"]) == 0
