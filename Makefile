@@ -3,10 +3,13 @@ PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 
-.PHONY: setup servers mysql k6 demo test test-mysql test-k6 lint serve
-setup: .venv/ready
+.PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 format lint lock serve
+help: ## this list
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "%-11s %s\n", $$1, $$2}'
 
-.venv/ready: requirements.txt requirements-dev.txt bootstrap.sh
+setup: .venv/ready ## the Python environment in .venv/
+
+.venv/ready: requirements.txt requirements-dev.txt constraints.txt bootstrap.sh
 	sh bootstrap.sh
 	touch $@
 
@@ -24,7 +27,10 @@ servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the dis
 mysql: ## a MySQL and a Valkey of Debian's unstable suite in .mysql/, without root
 	sh bootstrap.sh mysql
 
-test: setup servers
+test-fast: setup ## in under 90 seconds: what needs no server and starts no process
+	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
+
+test: setup servers ## every test; 20 minutes on two cores
 	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
 	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
 	$(PYTHON) -m pytest -m "alone and not k6"
@@ -38,10 +44,18 @@ test-k6: setup k6 ## the k6 script against Locust, on one service
 test-mysql: setup mysql ## the contract tests on MySQL; make test takes MariaDB where that is installed
 	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
 
-lint: setup
+format: setup ## format the code and fix what the linter can fix
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+lock: setup ## pin what is installed in .venv/ in constraints.txt
+	$(PYTHON) -m pip freeze > constraints.txt
+
+lint: setup ## style, types, migrations, and which package may import which
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy .
+	.venv/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
 
 serve: setup ## a seeded service on port 8000, for locust -f locustfiles/fanout.py

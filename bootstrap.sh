@@ -52,8 +52,16 @@ as_root() {
 
 install() {
     if can_install; then
-        as_root apt-get update -qq
-        as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+        echo "Installing $*"
+        log=$(mktemp)
+        {
+            as_root apt-get update -qq &&
+                as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+        } >"$log" 2>&1 || {
+            cat "$log" >&2
+            exit 1
+        }
+        rm "$log"
     else
         echo "Install what is missing, then try again: apt-get install $*" >&2
         exit 1
@@ -87,4 +95,4 @@ fi
 complete || install $PACKAGES
 
 [ -x .venv/bin/pip ] || "$PYTHON3" -m venv --clear .venv
-.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+.venv/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -c constraints.txt

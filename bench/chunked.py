@@ -7,8 +7,8 @@ from typing import Any
 from django.db.models import Max, Min
 
 from bench.graphs import Filler
+from bench.json_lines import Timed
 from bench.posts import BODY
-from bench.telling import Timed
 from feed.models import Post
 from feed.services import publish_post
 

@@ -10,8 +10,8 @@ import numpy as np
 from django.db import transaction
 
 from bench.graphs import SEED, Graph
+from bench.json_lines import Timed
 from bench.posts import Delivered, in_batches, make_posts
-from bench.telling import Timed
 from feed.models import Post
 from feed.timeline_stores.base import TimelineStore
 

@@ -11,8 +11,8 @@ import numpy as np
 from bench.contents import empty, entries, stored_bytes
 from bench.engine import Engine
 from bench.graphs import SEED, Filler, Fillers
+from bench.json_lines import Timed
 from bench.posts import make_posts
-from bench.telling import Timed
 from feed.models import Post
 from feed.recipients import Ids
 from feed.selectors import read_timeline

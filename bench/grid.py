@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bench.contents import check, empty
 from bench.engine import Engine
 from bench.graphs import Graph
-from bench.telling import tell
+from bench.json_lines import emit
 
 
 def run_graph(engine: Engine, graph: Graph, batches: Sequence[int]) -> bool:
@@ -14,7 +14,7 @@ def run_graph(engine: Engine, graph: Graph, batches: Sequence[int]) -> bool:
     engine.forget()
     where = {"people": graph.people, "friends": graph.friends}
     for batch in sorted(batches):
-        tell("cell", **where, batch=batch, **engine.cell(graph, batch))
+        emit("cell", **where, batch=batch, **engine.cell(graph, batch))
     found = check(engine.timeline, graph, engine.delivered)
-    tell("check", **where, **found.as_dict())
+    emit("check", **where, **found.as_dict())
     return found.ok

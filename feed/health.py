@@ -8,7 +8,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from feed import selectors
-from feed.pace import WINDOW_S, pace
+from feed.recent_rates import WINDOW_S, recent_rates
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 
@@ -43,7 +43,7 @@ class StatusView(Probe):
     def get(self, request: Request) -> Response:
         """What runs here, how far it is behind, and how fast it has been of late."""
         try:
-            backlog, now = selectors.backlog(), pace()
+            backlog, now = selectors.backlog(), recent_rates()
         except DatabaseError:
             return Response(AWAY, status=503)
         return Response(

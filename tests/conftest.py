@@ -19,6 +19,12 @@ from tests.workers.embedded import Worker
 from workers.celery import app
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if {"redis_environment", "celery_worker"} & set(item.fixturenames):
+            item.add_marker("servers")
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_parallel_suffix):
     """With SQLite a file, as in production: an in-memory database locks in its own way.

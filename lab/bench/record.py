@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lab.bench.hearing import Heard
+from lab.bench.json_lines import Measurement
 from lab.bench.targets import Target
 
 FILE = "bench.json"
@@ -115,12 +115,14 @@ def not_measured(kind: str, store: str, why: str, *, database: str) -> dict[str,
     return row(kind, store, figures, None, database=database) | {"not_measured": why}
 
 
-def cell_row(target: Target, heard: Heard, bytes_per_entry: float | None) -> dict[str, Any]:
+def cell_row(
+    target: Target, measurement: Measurement, bytes_per_entry: float | None
+) -> dict[str, Any]:
     return row(
         target.kind,
         target.store,
-        heard.figures,
-        heard.cpu_s[target.role] if target.role else None,
+        measurement.figures,
+        measurement.cpu_s[target.role] if target.role else None,
         database=target.database,
         bytes_per_entry=bytes_per_entry,
     )

@@ -5,7 +5,7 @@ from functools import partial
 from http.client import HTTPConnection
 from statistics import median
 
-from lab.bench.hearing import ROLE, listen
+from lab.bench.json_lines import ROLE, measurements
 from lab.bench.record import Record
 from lab.bench.site import Site
 from lab.bench.targets import Target
@@ -54,9 +54,11 @@ class Client:
 
 def _fill(site: Site, env: dict[str, str]) -> list[str]:
     command = ["bench_feeds", *site.grid.arguments("people")]
-    told = [heard.figures for heard in listen(site.processes, command, env)]
+    told = [measurement.figures for measurement in measurements(site.processes, command, env)]
     if not told:
-        raise RunFailed(f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}")
+        raise RunFailed(
+            f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}"
+        )
     tokens: list[str] = told[-1]["tokens"]
     return tokens
 

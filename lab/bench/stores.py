@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lab.bench.hearing import ROLE, Heard, listen
+from lab.bench.json_lines import ROLE, Measurement, measurements
 from lab.bench.record import Record, cell_row, row
 from lab.bench.site import Site
 from lab.bench.targets import Target
@@ -19,13 +19,15 @@ def bench_target(site: Site, target: Target, record: Record, advance: Advance) -
     checks, bytes_per_entry = 0, None
     command = [*target.command, *site.grid.arguments(*GRID)]
     with site.serving(target) as env:
-        for heard in listen(site.processes, command, env):
-            checks += heard.kind == "check"
-            bytes_per_entry = heard.figures.get("bytes_per_entry", bytes_per_entry)
-            _record(target, heard, bytes_per_entry, record)
-            advance(f"{target.name}: {_where(heard.figures)}")
+        for measurement in measurements(site.processes, command, env):
+            checks += measurement.kind == "check"
+            bytes_per_entry = measurement.figures.get("bytes_per_entry", bytes_per_entry)
+            _record(target, measurement, bytes_per_entry, record)
+            advance(f"{target.name}: {_where(measurement.figures)}")
     if checks < (len(site.grid.graphs) if target.kind == "store" else 1):
-        raise RunFailed(f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}")
+        raise RunFailed(
+            f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}"
+        )
 
 
 def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
@@ -36,25 +38,29 @@ def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
     with site.serving(target) as env:
         site.processes.start("workers", WORKER, env | CHUNKED)
         try:
-            heard = list(listen(site.processes, command, env | CHUNKED))
+            found = list(measurements(site.processes, command, env | CHUNKED))
         finally:
             site.processes.stop("workers")
-    if not heard:
-        raise RunFailed(f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}")
-    (end,) = heard
+    if not found:
+        raise RunFailed(
+            f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}"
+        )
+    (end,) = found
     end.figures["client_s"] += end.cpu_s["workers"]
     server_s = end.cpu_s["database"] + end.cpu_s["redis"]
     record.add_row(row("way", "chunked", end.figures, server_s))
 
 
-def _record(target: Target, heard: Heard, bytes_per_entry: float | None, record: Record) -> None:
-    server_s = heard.cpu_s[target.role] if target.role else None
-    if heard.kind == "cell":
-        record.add_row(cell_row(target, heard, bytes_per_entry))
-    elif heard.kind == "read":
-        record.add_read(target, heard.figures, server_s)
-    elif heard.kind == "check":
-        record.add_check(target, heard.figures)
+def _record(
+    target: Target, measurement: Measurement, bytes_per_entry: float | None, record: Record
+) -> None:
+    server_s = measurement.cpu_s[target.role] if target.role else None
+    if measurement.kind == "cell":
+        record.add_row(cell_row(target, measurement, bytes_per_entry))
+    elif measurement.kind == "read":
+        record.add_read(target, measurement.figures, server_s)
+    elif measurement.kind == "check":
+        record.add_check(target, measurement.figures)
 
 
 def _where(figures: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from django.db.models.functions import Now
 
 from accounts.models import Friendship
-from feed import pace
+from feed import recent_rates
 from feed.friends import FriendCounts
 from feed.models import Post
 from tests.conftest import client_of
@@ -14,7 +14,7 @@ from tests.conftest import client_of
 
 @pytest.fixture(autouse=True)
 def unknown_friends(monkeypatch):
-    monkeypatch.setattr(pace, "friend_counts", FriendCounts())
+    monkeypatch.setattr(recent_rates, "friend_counts", FriendCounts())
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_friends_are_not_counted_again_for_a_while(status, monkeypatch):
     Friendship.objects.all().delete()
     assert status()["deliveries_per_s"] == 0.3
 
-    monkeypatch.setattr(pace.friend_counts, "_since", float("-inf"))
+    monkeypatch.setattr(recent_rates.friend_counts, "_since", float("-inf"))
 
     assert status()["deliveries_per_s"] == 0.1
 
@@ -94,7 +94,7 @@ def test_only_the_last_ten_seconds_count(status):
 
 
 def test_posts_beyond_the_most_that_are_read_are_extrapolated(status, monkeypatch):
-    monkeypatch.setattr(pace, "MOST_POSTS", 4)
+    monkeypatch.setattr(recent_rates, "MOST_POSTS", 4)
     for _ in range(10):
         delivered(author_id=1, lag_ms=5)
 
@@ -102,4 +102,4 @@ def test_posts_beyond_the_most_that_are_read_are_extrapolated(status, monkeypatc
 
 
 def test_the_receipts_index_is_used(friends):
-    assert "post_backlog" in pace.delivered()[:10].explain()
+    assert "post_backlog" in recent_rates.delivered()[:10].explain()

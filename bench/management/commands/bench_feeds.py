@@ -8,8 +8,8 @@ from bench.contents import empty
 from bench.engine import Engine
 from bench.filling import fill
 from bench.graphs import fillers
+from bench.json_lines import emit
 from bench.options import numbers
-from bench.telling import tell
 from feed.timeline_stores import get_timeline_store
 
 READERS = 50
@@ -26,4 +26,4 @@ class Command(BaseCommand):
         empty(engine.timeline)
         owner_ids, _ = fill(engine, fillers(max(people)))
         readers = owner_ids[:READERS].tolist()
-        tell("readers", tokens=[token for _, token in access_tokens(readers)])
+        emit("readers", tokens=[token for _, token in access_tokens(readers)])

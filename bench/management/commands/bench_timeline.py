@@ -10,8 +10,8 @@ from bench.engine import Engine
 from bench.filling import fill, reads
 from bench.graphs import fillers, graphs
 from bench.grid import run_graph
+from bench.json_lines import emit
 from bench.options import add_grid
-from bench.telling import tell
 from feed.timeline_stores import get_timeline_store
 from runtime.allocator import keep_freed_memory
 
@@ -34,9 +34,9 @@ class Command(BaseCommand):
         owner_ids, bytes_per_entry = fill(engine, fillers(max(people)))
         gc.collect()
         gc.freeze()  # else each collection would go through what ``memory`` holds
-        tell("filled", timelines=len(owner_ids), bytes_per_entry=bytes_per_entry)
+        emit("filled", timelines=len(owner_ids), bytes_per_entry=bytes_per_entry)
         for figures in reads(engine, owner_ids):
-            tell("read", **figures)
+            emit("read", **figures)
         right = [run_graph(engine, graph, batch) for graph in graphs(people, friends)]
         empty(engine.timeline)
         if not all(right):

@@ -9,9 +9,9 @@ from bench.chunked import deliver_in_chunks
 from bench.engine import Engine
 from bench.graphs import fillers, graphs
 from bench.grid import run_graph
+from bench.json_lines import emit
 from bench.lists import Lists
 from bench.options import add_grid, numbers
-from bench.telling import tell
 
 
 class Command(BaseCommand):
@@ -26,7 +26,7 @@ class Command(BaseCommand):
         self, *args: Any, way: str, people: list[int], friends: list[int], **options: Any
     ) -> None:
         if way == "chunked":
-            tell("way", **deliver_in_chunks(fillers(max(people)).usual))
+            emit("way", **deliver_in_chunks(fillers(max(people)).usual))
             return
         at = [graph for graph in graphs(people, friends) if [*graph[:2]] == options["at"]]
         if not at:

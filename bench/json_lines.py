@@ -1,4 +1,4 @@
-"""What a benched process tells the laboratory: JSON, an object a line."""
+"""Measurements as JSON lines on standard output, which the laboratory reads."""
 
 import json
 import sys
@@ -6,22 +6,22 @@ import time
 from typing import Any, Self
 
 BREATH_S = 0.03
-"""In which the laboratory reads the clocks of the server's processes."""
+"""Time for the laboratory to read the CPU clocks of the server's processes."""
 
 
-def tell(kind: str, **figures: Any) -> None:
+def emit(kind: str, **figures: Any) -> None:
     sys.stdout.write(json.dumps({"kind": kind, **figures}) + "\n")
     sys.stdout.flush()
 
 
 class Timed:
-    """The wall time and this process's CPU time of a block; that it begins is told."""
+    """Measures the wall time and this process's CPU time of a block; emits that it begins."""
 
     wall_s: float
     client_s: float
 
     def __enter__(self) -> Self:
-        tell("begin")
+        emit("begin")
         time.sleep(BREATH_S)
         self._cpu, self._wall = time.process_time(), time.perf_counter()
         return self

@@ -17,7 +17,7 @@ MOST_POSTS = 20_000
 """Most posts that are read per window: the latest. The rest is extrapolated."""
 
 
-class Pace(NamedTuple):
+class RecentRates(NamedTuple):
     """Of the posts that got their receipt in the last WINDOW_S, by the database's clock."""
 
     deliveries_per_s: float
@@ -43,14 +43,16 @@ class _LagMs(Func):
 friend_counts = FriendCounts()
 
 
-def pace() -> Pace:
+def recent_rates() -> RecentRates:
     lag_ms = _LagMs(F("delivered_at"), F("created_at"))
     rows = list(delivered().values_list("author_id", lag_ms)[:MOST_POSTS])
     posts = Counter(author_id for author_id, _ in rows)
     friends = friend_counts.of(posts)
     deliveries = sum(count * (friends[author_id] + 1) for author_id, count in posts.items())
     share = len(rows) / delivered().count() if len(rows) == MOST_POSTS else 1
-    return Pace(round(deliveries / share / WINDOW_S, 1), _percentiles([lag for _, lag in rows]))
+    return RecentRates(
+        round(deliveries / share / WINDOW_S, 1), _percentiles([lag for _, lag in rows])
+    )
 
 
 def delivered() -> models.QuerySet[Post]:

@@ -1,4 +1,4 @@
-"""What a benched process of the service tells, and what its server used meanwhile."""
+"""Measurements of a benched process, with the CPU time that its server used meanwhile."""
 
 import json
 import sys
@@ -10,18 +10,20 @@ from launch.processes import Processes
 ROLE = "bench"
 
 
-class Heard(NamedTuple):
+class Measurement(NamedTuple):
     kind: str
     figures: dict[str, Any]
     cpu_s: dict[str, float]
-    """Of each role, since what was timed began."""
+    """Per role, since the timed block began."""
 
 
-def listen(processes: Processes, command: Sequence[str], env: Mapping[str, str]) -> Iterator[Heard]:
+def measurements(
+    processes: Processes, command: Sequence[str], env: Mapping[str, str]
+) -> Iterator[Measurement]:
     """Run a management command and yield its lines as they come.
 
-    One whose check fails ends with 1; so does one that breaks down, which the caller has to notice
-    by what it didn't tell.
+    A command whose check fails exits with 1, and so does one that crashes: the caller has to look
+    for the measurements that it expects.
     """
     before: dict[str, float] = {}
     argv = [sys.executable, "manage.py", *command]
@@ -32,4 +34,4 @@ def listen(processes: Processes, command: Sequence[str], env: Mapping[str, str])
             before = now
         else:
             used = {role: cpu_s - before.get(role, 0.0) for role, cpu_s in now.items()}
-            yield Heard(kind, figures, used)
+            yield Measurement(kind, figures, used)
