@@ -11,8 +11,8 @@ class Person(AbstractBaseUser):
     is_active = models.BooleanField(default=True)
     last_login = None
     friends_version = models.BigIntegerField(null=True, editable=False)
-    """Random version, replaced on every friendship change in the same transaction, so that friends may
-    be cached; None: they may not (``accounts.friendships``)."""
+    """Random version, replaced on every friendship change in the same transaction, so that friends
+    may be cached; None: they may not (``accounts.friendships``)."""
 
     USERNAME_FIELD = "username"
     objects = BaseUserManager["Person"]()

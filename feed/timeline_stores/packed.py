@@ -21,8 +21,8 @@ class Packed(TrimmedStore, SQLStore):
     """One row per person with their newest post ids, packed as in ``ring``.
 
     A batch writes one row per owner, whatever its length. The row is written whole, so single
-    posts are expensive. Rows are locked before they are written, all writers taking them in the same
-    order: what goes behind the newest id of a row is appended by the database, the rest merged.
+    posts are expensive. Rows are locked before they are written, in the same order by all writers:
+    what goes behind the newest id of a row is appended by the database, the rest merged.
     """
 
     model = PackedTimeline

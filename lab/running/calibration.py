@@ -1,4 +1,4 @@
-"""How fast the machine is at the moment: a virtual machine shares its cores with noisy neighbours."""
+"""How fast the machine is at the moment; a virtual one has noisy neighbours (CPU steal)."""
 
 import os
 import subprocess

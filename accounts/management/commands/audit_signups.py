@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
 
 def read_accepted(path: Path) -> Iterator[tuple[int, str]]:
-    """Read the people whose sign-up was answered with 201. Raises CommandError for any other file."""
+    """Read the people whose sign-up was answered with 201. Raises CommandError."""
     try:
         with path.open(newline="") as file:
             for row in csv.DictReader(file):

@@ -63,6 +63,6 @@ def is_far_off(result: Result, variant: Variant) -> bool:
 
 
 def was_slowed(results: Sequence[Result]) -> bool:
-    """Tell whether noisy neighbours (CPU steal) slowed the machine before the last of these runs."""
+    """Tell whether noisy neighbours (CPU steal) slowed the machine in the last of these runs."""
     speeds_ms = [result.environment["calibration_ms"] for result in results]
     return bool(speeds_ms[-1] > SLOWED * min(speeds_ms))
