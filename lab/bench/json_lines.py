@@ -17,6 +17,11 @@ class Measurement(NamedTuple):
     """Per role, since the timed block began."""
 
 
+def no_result(processes: Processes) -> RunFailed:
+    last = processes.log_tail(ROLE)
+    return RunFailed(f"the benchmark process exited without a result: {last}")
+
+
 def measurements(
     processes: Processes, command: Sequence[str], env: Mapping[str, str]
 ) -> Iterator[Measurement]:

@@ -56,9 +56,7 @@ def _fill(site: Site, env: dict[str, str]) -> list[str]:
     command = ["bench_feeds", *site.grid.arguments("people")]
     told = [measurement.figures for measurement in measurements(site.processes, command, env)]
     if not told:
-        raise RunFailed(
-            f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}"
-        )
+        raise no_result(site.processes)
     tokens: list[str] = told[-1]["tokens"]
     return tokens
 

@@ -7,7 +7,6 @@ from lab.bench.record import Record, cell_row, row
 from lab.bench.site import Site
 from lab.bench.targets import Target
 from lab.progress import Advance
-from launch.processes import RunFailed
 from launch.service import WORKER
 
 CHUNKED = {"FEED_STRATEGY": "chunked", "FEED_TIMELINE_STORE": "pipeline"}
@@ -25,9 +24,7 @@ def bench_target(site: Site, target: Target, record: Record, advance: Advance) -
             _record(target, measurement, bytes_per_entry, record)
             advance(f"{target.name}: {_where(measurement.figures)}")
     if checks < (len(site.grid.graphs) if target.kind == "store" else 1):
-        raise RunFailed(
-            f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}"
-        )
+        raise no_result(site.processes)
 
 
 def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
@@ -42,9 +39,7 @@ def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
         finally:
             site.processes.stop("workers")
     if not found:
-        raise RunFailed(
-            f"the benchmark process exited without a result: {site.processes.log_tail(ROLE)}"
-        )
+        raise no_result(site.processes)
     (end,) = found
     end.figures["client_s"] += end.cpu_s["workers"]
     server_s = end.cpu_s["database"] + end.cpu_s["redis"]
