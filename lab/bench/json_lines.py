@@ -5,7 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from launch.processes import Processes
+from launch.processes import Processes, RunFailed
 
 ROLE = "bench"
 

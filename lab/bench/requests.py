@@ -5,7 +5,7 @@ from functools import partial
 from http.client import HTTPConnection
 from statistics import median
 
-from lab.bench.json_lines import measurements
+from lab.bench.json_lines import measurements, no_result
 from lab.bench.record import Record
 from lab.bench.site import Site
 from lab.bench.targets import Target

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from lab.bench.json_lines import Measurement, measurements
+from lab.bench.json_lines import Measurement, measurements, no_result
 from lab.bench.record import Record, cell_row, row
 from lab.bench.site import Site
 from lab.bench.targets import Target

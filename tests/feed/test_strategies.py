@@ -48,7 +48,7 @@ def drain(pair, worker):
     """Wait until whoever has to deliver has done it."""
 
     def drain():
-        while pair[0] == "outbox" and deliver_pending(limit=100):
+        while get_strategy().needs_drainer and deliver_pending(limit=100):
             pass
         worker.await_receipts()
 
