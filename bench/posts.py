@@ -7,6 +7,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from db.rows import insert_rows
 from feed.models import Post
 from feed.recipients import Ids
 
@@ -23,11 +24,9 @@ def make_posts(author_ids: Ids) -> list[Post]:
 
 def _insert(pairs: Sequence[tuple[int, int]]) -> None:
     now = connection.ops.adapt_datetimefield_value(timezone.now())
-    table = connection.ops.quote_name(Post._meta.db_table)
-    columns = "(id, author_id, body, created_at, like_count)"
-    sql = f"INSERT INTO {table} {columns} VALUES (%s, %s, %s, %s, 0)"  # noqa: S608
-    with transaction.atomic(), connection.cursor() as cursor:
-        cursor.executemany(sql, [(*pair, BODY, now) for pair in pairs])
+    columns = ("id", "author_id", "body", "created_at", "like_count")
+    with transaction.atomic():
+        insert_rows(Post, columns, [(*pair, BODY, now, 0) for pair in pairs])
 
 
 def in_batches(posts: Sequence[Post], size: int) -> Iterator[Sequence[Post]]:

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import timedelta
-from functools import lru_cache
-from typing import Any
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models.functions import Now
-from django.db.models.sql import UpdateQuery
 
+from feed import statements
 from feed.models import Post
 from feed.signals import receipts_set
 from feed.strategies import get_strategy
@@ -31,20 +29,8 @@ def set_receipts(posts: Sequence[Post]) -> None:
     ids = [post.id for post in posts]
     if not ids:
         return
-    with connection.cursor() as cursor:
-        cursor.execute(_receipts_statement(connection.vendor, len(ids)), ids)
-        count = cursor.rowcount
+    count = statements.set_receipts(ids)
     receipts_set.send(Post, post_ids=ids, count=count)
-
-
-@lru_cache
-def _receipts_statement(vendor: str, posts: int) -> str:
-    """Return what Django compiles; compiling it each time took longer than running it."""
-    pending = Post.objects.pending().filter(id__in=range(posts))
-    query: Any = pending.query.chain(UpdateQuery)
-    query.add_update_values({"delivered_at": Now()})
-    statement, _ = query.get_compiler(connection=connection).as_sql()
-    return str(statement)
 
 
 def deliver_one(post_id: int) -> None:

@@ -11,8 +11,8 @@ from django.db.models.functions import Now
 
 from accounts.models import Person
 from feed.hydration import forget
-from feed.inserting import insert_post
 from feed.models import IdempotencyKey, Like, Post
+from feed.statements import insert_post
 from feed.strategies import get_strategy
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 from numpy.typing import NDArray
 
 from accounts.models import Person
+from db.rows import insert_rows
 from feed.delivery import deliver
 from feed.models import Like, Post
 
@@ -58,9 +59,6 @@ def _write_posts(authors: NDArray[np.int64], likes: NDArray[np.int64]) -> Iterat
 
 
 def _write_likes(rows: NDArray[np.int64]) -> Iterator[float]:
-    table = connection.ops.quote_name(Like._meta.db_table)
-    sql = f"INSERT INTO {table} (post_id, person_id) VALUES (%s, %s)"  # noqa: S608
-    with connection.cursor() as cursor:
-        for start in range(0, len(rows), LIKES_A_BATCH):
-            cursor.executemany(sql, rows[start : start + LIKES_A_BATCH].tolist())
-            yield min(start + LIKES_A_BATCH, len(rows)) / len(rows)
+    for start in range(0, len(rows), LIKES_A_BATCH):
+        insert_rows(Like, ("post_id", "person_id"), rows[start : start + LIKES_A_BATCH].tolist())
+        yield min(start + LIKES_A_BATCH, len(rows)) / len(rows)

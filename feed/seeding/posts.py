@@ -7,6 +7,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from accounts.models import Person
+from db.rows import insert_rows
 from feed.delivery import deliver_pending
 from feed.models import Post
 
@@ -39,12 +40,9 @@ def _insert_posts(people: list[int], posts: int, step: timedelta, seed: int) -> 
     random = np.random.default_rng(seed)
     authors = random.choice(people, posts).tolist()
     words = random.choice(WORDS, (posts, WORDS_A_POST)).tolist()
-    table = connection.ops.quote_name(Post._meta.db_table)
-    sql = f"INSERT INTO {table} (author_id, body, created_at, like_count) VALUES (%s, %s, %s, 0)"  # noqa: S608
     adapt = connection.ops.adapt_datetimefield_value
     rows = [
-        (author, " ".join(body), adapt(FIRST + number * step))
+        (author, " ".join(body), adapt(FIRST + number * step), 0)
         for number, (author, body) in enumerate(zip(authors, words, strict=True))
     ]
-    with connection.cursor() as cursor:
-        cursor.executemany(sql, rows)
+    insert_rows(Post, ("author_id", "body", "created_at", "like_count"), rows)

@@ -1,10 +1,10 @@
-"""A post that is written by the compiled statement is one that Django would have written."""
+"""A post that is written by our statement is one that Django would have written."""
 
 import pytest
 from django.db import connection
 
-from feed.inserting import insert_post
 from feed.models import Post
+from feed.statements import insert_post
 
 FIELDS = {field.attname for field in Post._meta.concrete_fields}
 
@@ -14,7 +14,7 @@ def columns(post):
 
 
 def test_nothing_that_was_returned_is_asked_for_again(friends, django_assert_num_queries):
-    insert_post(1, "compiled")
+    insert_post(1, "first")
     # MySQL has no INSERT … RETURNING: its time is asked for when it is needed.
     queries = 1 if connection.features.can_return_columns_from_insert else 2
 
@@ -27,20 +27,10 @@ def test_nothing_that_was_returned_is_asked_for_again(friends, django_assert_num
     assert {name for name in FIELDS if written[name] != created[name]} <= differing
 
 
-def forget_what_is_returned():
-    """Django keeps it where it was first asked for."""
-    vars(Post._meta).pop("db_returning_fields", None)
-    if hasattr(connection, "insert_of_posts"):
-        del connection.insert_of_posts
-
-
 @pytest.fixture
 def returns_only_the_id(monkeypatch):
     """As MySQL."""
     monkeypatch.setattr(connection.features, "can_return_columns_from_insert", False)
-    forget_what_is_returned()
-    yield
-    forget_what_is_returned()
 
 
 def test_a_database_that_returns_only_the_id_is_asked_for_the_time(friends, returns_only_the_id):

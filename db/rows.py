@@ -1,0 +1,16 @@
+"""Many rows at once, without a model instance for each."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from django.db import connection
+from django.db.models import Model
+
+
+def insert_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows into a model's table. ``rows``: the values of ``columns``, for the database."""
+    quote = connection.ops.quote_name
+    names, marks = ", ".join(map(quote, columns)), ", ".join(["%s"] * len(columns))
+    sql = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})"  # noqa: S608
+    with connection.cursor() as cursor:
+        cursor.executemany(sql, rows)  # type: ignore[arg-type]
