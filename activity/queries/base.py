@@ -3,13 +3,13 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django.apps import apps
-from django.db import connection
 from django.db.models import Q, QuerySet
 
 from activity.models import Direction, Log
 from activity.periods import Period
 from activity.queries.everyone import Last, last_of_everyone
 from activity.visits import Passage, Visit, seconds_within, visits_within
+from db.rows import insert_rows
 
 CHUNK = 20_000
 
@@ -41,10 +41,7 @@ class Queries(ABC):
 
     def write(self, logs: Sequence[tuple[int, int, int, str]]) -> None:
         """Add logs: person, at, device and direction of each."""
-        name = connection.ops.quote_name(self.table._meta.db_table)
-        sql = f"INSERT INTO {name} (person_id, at, device, direction) VALUES (%s, %s, %s, %s)"  # noqa: S608
-        with connection.cursor() as cursor:
-            cursor.executemany(sql, logs)
+        insert_rows(self.table, ("person_id", "at", "device", "direction"), logs)
 
     def rows(self) -> Iterator[tuple[int, int, int, str]]:
         """Yield person, at, id and direction of every log."""

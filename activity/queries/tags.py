@@ -13,6 +13,7 @@ from activity.queries.base import CHUNK, Queries
 from activity.queries.everyone import Last, latest
 from activity.queries.fewer import FewerQueries
 from activity.visits import Passage, Visit
+from db.rows import insert_rows
 
 
 class Way(NamedTuple):
@@ -100,14 +101,11 @@ class Tags(Queries):
             (Gate(id=it, entry_device=2 * it - 1, exit_device=2 * it) for it in gates),
             ignore_conflicts=True,
         )
-        name = connection.ops.quote_name(self.table._meta.db_table)
-        sql = f"INSERT INTO {name} (card, at, device) VALUES (%s, %s, %s)"  # noqa: S608
         tags = [
             (card_of(person), str(self.stored(at).replace(tzinfo=None)), 2 * gate - (way == "in"))
             for person, at, gate, way in logs
         ]
-        with connection.cursor() as cursor:
-            cursor.executemany(sql, tags)
+        insert_rows(self.table, ("card", "at", "device"), tags)
 
 
 class TagsAsFound(Tags, AsFound):
