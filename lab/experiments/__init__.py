@@ -1,22 +1,23 @@
-from lab.experiments.activity import Activity
-from lab.experiments.base import Experiment
-from lab.experiments.browse import Browse
-from lab.experiments.capacity import Capacity
-from lab.experiments.export import Export
-from lab.experiments.factors import Factors, FactorsOfOurs
-from lab.experiments.fanout import Fanout
-from lab.experiments.published_000 import Published000
-from lab.experiments.published_001 import Published001
-from lab.experiments.published_002 import Published002
-from lab.experiments.published_003 import Published003
-from lab.experiments.published_004 import Published004
-from lab.experiments.signup import Signup
+"""The experiments: every module or folder here, and in the folders that LAB_EXPERIMENTS names."""
 
-EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        *(Fanout(), Capacity(), Signup(), Browse(), Activity(), Export()),
-        *(Published000(), Published001(), Published002(), Published003(), Published004()),
-        *(Factors(), FactorsOfOurs()),
-    )
-}
+import os
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+
+from lab.experiments.base import Experiment
+
+__path__ += filter(None, os.environ.get("LAB_EXPERIMENTS", "").split(os.pathsep))
+
+
+def _found() -> Iterator[Experiment]:
+    """Yield every named subclass of Experiment, where it is defined."""
+    for module in pkgutil.iter_modules(__path__):
+        name = f"{__name__}.{module.name}"
+        for it in vars(import_module(name)).values():
+            is_here = isinstance(it, type) and it.__module__ == name
+            if is_here and issubclass(it, Experiment) and "name" in vars(it):
+                yield it()
+
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _found()}
