@@ -1,4 +1,4 @@
-"""A task a chunk of friends: posts through the strategy and its workers, from end to end."""
+"""A task per chunk of friends: posts through the strategy and its workers, from end to end."""
 
 import time
 from collections.abc import Sequence

@@ -18,4 +18,4 @@ def add_graphs(parser: ArgumentParser) -> None:
 
 def add_grid(parser: ArgumentParser) -> None:
     add_graphs(parser)
-    parser.add_argument("--batch", type=numbers, default=[25, 500], help="posts a batch")
+    parser.add_argument("--batch", type=numbers, default=[25, 500], help="posts per batch")

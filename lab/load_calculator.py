@@ -6,7 +6,7 @@ DAY_S = 86_400
 
 
 def mean_rps(daily_users: float, requests_each: float) -> float:
-    """Return the requests a second of a day, were they spread evenly."""
+    """Return the requests per second of a day, were they spread evenly."""
     return daily_users * requests_each / DAY_S
 
 

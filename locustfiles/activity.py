@@ -2,7 +2,7 @@
 
     locust -f locustfiles/activity.py --users 20 --arrivals open --headless --run-time 10s
 
-With open arrivals as many requests a second as there are users, answered or not; with
+With open arrivals as many requests per second as there are users, answered or not; with
 --stop-timeout 30 Locust waits for the last answers. As published, each page for itself, a number of
 times within one second, always for the same person:
 

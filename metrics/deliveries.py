@@ -37,7 +37,7 @@ class Receipt(NamedTuple):
 class Tally:
     """Counts what was delivered in half a second with two queries, in a thread of its own.
 
-    A query a post would cost a request more than its own INSERT. Whoever ends in order counts
+    A query per post would cost a request more than its own INSERT. Whoever ends in order counts
     what is left first; a process that is killed leaves its last half second out.
     """
 

@@ -21,7 +21,7 @@ class Drainer:
     """Delivers what is pending until it is told to stop; several may run side by side.
 
     ``work``: takes up to so many pieces of what is pending and returns how many it has done.
-    ``batch``: posts a transaction at most. ``idle_s``: seconds between looks when nothing is
+    ``batch``: posts per transaction at most. ``idle_s``: seconds between looks when nothing is
     pending. ``linger_s``: seconds from one batch to the next unless the batch was full; a larger
     batch costs less a post, because it touches a timeline once for many posts.
     """

@@ -1,4 +1,4 @@
-"""Django's MySQL backend with fewer round trips a request (docs/decisions/0010)."""
+"""Django's MySQL backend with fewer round trips per request (docs/decisions/0010)."""
 
 import time
 from typing import Any

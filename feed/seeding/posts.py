@@ -18,7 +18,7 @@ WORDS_A_POST = 20
 
 
 def seed_posts(*, each: int, days: int, seed: int) -> Iterator[float]:
-    """Write ``each`` posts a person on average, evenly over days from 2025 on, and deliver them.
+    """Write ``each`` posts per person on average, evenly over days from 2025 on, and deliver them.
 
     The same arguments give the same posts. Yields the share done (0 … 1). Raises ValueError,
     having changed nothing, if there are posts already or nobody to write them.

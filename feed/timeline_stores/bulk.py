@@ -6,7 +6,7 @@ from feed.timeline_stores.sql import RowStore
 
 
 class Bulk(RowStore):
-    """The rows of ``rowwise``, but one ``bulk_create`` a post."""
+    """The rows of ``rowwise``, but one ``bulk_create`` per post."""
 
     model = BulkEntry
 

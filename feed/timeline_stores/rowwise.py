@@ -6,9 +6,9 @@ from feed.timeline_stores.sql import RowStore
 
 
 class Rowwise(RowStore):
-    """One ORM save a delivery, each with a copy of the post's text: the published baseline.
+    """One ORM save per delivery, each with a copy of the post's text: the published baseline.
 
-    What it teaches: 501 statements a post, and a text that has to be erased 501 times.
+    What it teaches: 501 statements per post, and a text that has to be erased 501 times.
     """
 
     model = RowwiseEntry

@@ -1,4 +1,4 @@
-"""How many people, friends and posts a batch the bench goes through."""
+"""How many people, friends and posts per batch the bench goes through."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -18,7 +18,7 @@ HOW = (
     "`get_timeline_store().deliver`, friend look-up included, and of one cell of about half a "
     "second. "
     "A dash is a cell whose one batch would take longer than five seconds, or a server that there "
-    "is none of. CPU is in µs a delivery (or a read). Client and server share the machine. The "
+    "is none of. CPU is in µs per delivery (or a read). Client and server share the machine. The "
     "timelines of some people were checked after each number of friends."
 )
 

@@ -15,7 +15,7 @@ from lab.reporting.plots import SERIES, WIDTH, Points, as_svg, standing_alone
 USUAL = {"people": 1_000, "friends": 500, "batch": 100}
 WIDER = {"people": 10_000, "friends": 500, "batch": 25}
 """Where every number of friends is possible, at a cost that slow stores can pay."""
-AXES = {"batch": "posts a batch", "people": "people", "friends": "friends of each author"}
+AXES = {"batch": "posts per batch", "people": "people", "friends": "friends of each author"}
 
 
 def pictures(rows: list[dict[str, Any]], grid: Grid) -> Iterator[tuple[str, str]]:

@@ -90,7 +90,7 @@ def row(
     database: str = "none",
     bytes_per_entry: float | None = None,
 ) -> dict[str, Any]:
-    """Return deliveries and seconds as a row: rates, and CPU in µs a delivery.
+    """Return deliveries and seconds as a row: rates, and CPU in µs per delivery.
 
     What wasn't measured, or what there is none of, is None.
     """

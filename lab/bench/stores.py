@@ -30,7 +30,7 @@ def bench_target(site: Site, target: Target, record: Record, advance: Advance) -
 def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
     """Record one task per chunk of friends, end to end with a Celery worker."""
     target = Target("chunked", "mysql_tuned", uses_redis=True, kind="way")
-    advance("a task a chunk of friends")
+    advance("a task per chunk of friends")
     command = ["bench_ways", "chunked", *site.grid.arguments(*GRID)]
     with site.serving(target) as env:
         site.processes.start("workers", WORKER, env | CHUNKED)

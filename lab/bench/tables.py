@@ -51,7 +51,7 @@ def compared(record: Record, grid: Grid) -> Sheet:
         for name, cells in by_store(record.rows, people=people, friends=friends).items()
     ]
     title = f"{people:,} people, {friends:,} friends each: deliveries/s"
-    return Sheet(title, [*head, "bytes an entry"], rows)
+    return Sheet(title, [*head, "bytes per entry"], rows)
 
 
 def reads(record: Record) -> Sheet:

@@ -1,4 +1,4 @@
-"""Browse: a listing that counts 48,000 likes a page, and what does and doesn't help it."""
+"""Browse: a listing that counts 48,000 likes per page, and what does and doesn't help it."""
 
 import csv
 import re

@@ -217,7 +217,7 @@ STATEMENTS = {
 
 @pytest.mark.parametrize("name", STATEMENTS)
 def test_statements_of_two_posts(name, settings, db, post, django_assert_num_queries):
-    """What the laboratory compares: one SQL statement a delivery, or one a batch."""
+    """What the laboratory compares: one SQL statement per delivery, or one a batch."""
     make_people(12, [(1, n) for n in range(2, 12)])
     settings.FEED_TIMELINE_STORE = name
     batch = [post(1), post(1)]

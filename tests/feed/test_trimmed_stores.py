@@ -19,7 +19,7 @@ CAPACITY = 8
 
 @pytest.fixture
 def keep(settings, redis_url, redis, keep_timelines_at):
-    """Make the stores keep so many posts a timeline."""
+    """Make the stores keep so many posts per timeline."""
 
     def keep(capacity):
         keep_timelines_at(redis_url, capacity=capacity)
@@ -31,7 +31,7 @@ def keep(settings, redis_url, redis, keep_timelines_at):
 
 @pytest.fixture(params=[*REDIS_STORES, "packed"])
 def small(request, settings, keep, friends):
-    """A store that keeps eight posts a timeline."""
+    """A store that keeps eight posts per timeline."""
     keep(CAPACITY)
     settings.FEED_TIMELINE_STORE = request.param
     return get_timeline_store()

@@ -176,7 +176,7 @@ def test_variants_take_turns():
     ("figures", "limit"),
     [
         ({"failures": 10}, "0.33% failed > 0.1%"),
-        ({"achieved_rps": 80.0}, "80 answered a second < 99% of 100"),
+        ({"achieved_rps": 80.0}, "80 answered per second < 99% of 100"),
         ({"latency_ms": {"p99": 1234.0}}, "p99 1,234 ms > 1,000"),
         ({"latency_ms": {"p99": None}}, "p99 - ms > 1,000"),
         ({"lag_ms": {"p99": 812.0}}, "lag p99 812 ms > 500"),

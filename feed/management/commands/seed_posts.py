@@ -9,7 +9,7 @@ class Command(SeedCommand):
     help = "Write posts of the past for the seeded people, and deliver them."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--each", type=int, default=100, help="posts a person, on average")
+        parser.add_argument("--each", type=int, default=100, help="posts per person, on average")
         parser.add_argument("--days", type=int, default=365, help="over which they are spread")
         parser.add_argument("--seed", type=int, default=7, help="of authors and texts")
 

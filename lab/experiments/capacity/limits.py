@@ -47,7 +47,7 @@ def broken(result: Result, variant: Variant, limits: Limits) -> Iterator[str]:
     if result.failures > FAILING * result.requests:
         yield f"{result.failures / result.requests:.2%} failed > {FAILING:.1%}"
     if answered < ANSWERED * result.offered_rps:
-        yield f"{number(answered)} answered a second < {ANSWERED:.0%} of {result.offered_rps:,g}"
+        yield f"{number(answered)} answered per second < {ANSWERED:.0%} of {result.offered_rps:,g}"
     if p99_ms is None or p99_ms > limits.p99_ms:
         yield f"p99 {number(p99_ms)} ms > {limits.p99_ms:,g}"
     if variant.delivers and (lag_ms is None or lag_ms > limits.lag_ms):

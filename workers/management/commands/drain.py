@@ -16,7 +16,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         idle = "between looks when idle (5, or a tenth of the strategy's grace period)"
         linger = "from batch to batch (what pays off with the store)"
-        parser.add_argument("--batch", type=int, default=250, help="posts a transaction at most")
+        parser.add_argument("--batch", type=int, default=250, help="posts per transaction at most")
         parser.add_argument("--idle-ms", type=float, help=idle)
         parser.add_argument("--linger-ms", type=float, help=linger)
 
