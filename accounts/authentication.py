@@ -19,7 +19,7 @@ from accounts.ids import MAX_ID
 
 
 class TokenPerson(TokenUser):
-    """The person that a valid token names; who has left since is not known here."""
+    """The person that a valid token names; they may have been deleted since."""
 
     @cached_property
     def id(self) -> int:  # type: ignore[override]

@@ -1,4 +1,4 @@
-"""Who is whose friend, and how others may remember it.
+"""Friendships, and the versions by which they may be cached.
 
 A version is drawn at random, not counted: one that was rolled back, or that a database brought back
 from a copy had before, never comes again with other friendships.
@@ -40,12 +40,12 @@ def unfriend(person_id: int, friend_id: int) -> None:
 
 
 def renew_versions(people: QuerySet[Person]) -> None:
-    """Let whoever remembers the friends of these people look again."""
+    """Invalidate the cached friends of these people."""
     people.update(friends_version=secrets.randbits(63))
 
 
 def _lock(pair: tuple[int, int]) -> None:
-    """Renew both versions, in the order of the ids: no two transactions wait in a circle."""
+    """Lock two people by renewing their versions, in the order of their ids (no deadlock)."""
     if pair[0] == pair[1]:
         raise ValueError("You cannot befriend yourself.")
     for person_id in sorted(pair):

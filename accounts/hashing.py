@@ -11,11 +11,11 @@ from django.contrib.auth.hashers import make_password
 
 
 class NoSlot(Exception):
-    """As many passwords are being hashed as may be."""
+    """The limit of passwords that are hashed at the same time is reached."""
 
 
 def hash_password(password: str) -> str:
-    """Return the hash that is stored. Raises NoSlot, at once, where hashing is bounded."""
+    """Return the hash of a password. Raises NoSlot at once if the limit is reached."""
     most: int = settings.SIGNUP_MAX_HASHING
     with _slot(Path(settings.SIGNUP_SLOTS_DIR), most) if most else nullcontext():
         return make_password(password)
@@ -23,7 +23,7 @@ def hash_password(password: str) -> str:
 
 @contextmanager
 def _slot(folder: Path, slots: int) -> Iterator[None]:
-    """Hold one of the folder's files locked: processes share them, and give them up by dying."""
+    """Hold a lock on one of the folder's files; a process that dies releases its lock."""
     folder.mkdir(parents=True, exist_ok=True)
     slot = _take(folder, slots)
     try:

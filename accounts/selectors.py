@@ -1,4 +1,4 @@
-"""What is known of people."""
+"""Queries about people."""
 
 from collections.abc import Iterable
 

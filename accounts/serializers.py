@@ -1,4 +1,4 @@
-"""What the endpoints of accounts take and give."""
+"""Requests and responses of the account endpoints."""
 
 from typing import Any
 

@@ -11,7 +11,7 @@ from accounts.models import Membership, Person, Profile
 
 
 class UsernameTaken(Exception):
-    """Somebody else has this name."""
+    """The username is taken."""
 
 
 def sign_up(*, username: str, password: str, name: str = "") -> Person:

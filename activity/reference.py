@@ -1,4 +1,4 @@
-"""The answers once more: slowly, from every log of everyone, and so that nobody can doubt them."""
+"""A slow and simple reference implementation, from every log of everybody."""
 
 from collections.abc import Iterable, Sequence
 

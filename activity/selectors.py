@@ -1,4 +1,4 @@
-"""What people see of the log of visits."""
+"""Queries behind the activity endpoints."""
 
 import time
 from datetime import date

@@ -1,4 +1,4 @@
-"""What the endpoints take and give."""
+"""Requests and responses of the activity endpoints."""
 
 from datetime import date
 from typing import Any

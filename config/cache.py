@@ -7,7 +7,7 @@ from django_redis.client import DefaultClient
 
 
 class BytesClient(DefaultClient):  # type: ignore[misc]  # django-redis has no types
-    """Keeps bytes as they are; pickling and looking for integers would cost more than the call."""
+    """Stores bytes unchanged; pickling them would cost more than the call to Redis."""
 
     def encode(self, value: Any, *, allow_int: bool = True) -> Any:
         return value

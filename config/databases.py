@@ -28,9 +28,9 @@ def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
 
 
 def pooled(database: dict[str, Any], *, size: int, timeout_s: float) -> dict[str, Any]:
-    """Let all threads of a process share ``size`` connections; 0 leaves each its own.
+    """Share ``size`` connections among all threads of a process; 0: one per thread.
 
-    A request that gets none within the time is answered with 503.
+    A request that gets no connection in time is answered with 503.
     """
     if not size:
         return database
@@ -46,7 +46,7 @@ def pooled(database: dict[str, Any], *, size: int, timeout_s: float) -> dict[str
 def lanes(
     described: Mapping[str, str], databases: dict[str, dict[str, Any]], *, timeout_s: float
 ) -> dict[str, str]:
-    """Return the database alias of each lane, and add the pools that lanes have for themselves.
+    """Return the database alias of each lane, and add the pools of lanes to DATABASES.
 
     A lane is described by the size of such a pool, or by the alias of a database.
     """

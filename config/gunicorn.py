@@ -28,7 +28,7 @@ control_socket_disable = True  # its default path is shared, so two instances wo
 
 
 def on_starting(server: Any) -> None:
-    """Refuse to start what the system checks refuse."""
+    """Run the system checks; don't start if they fail."""
     sys.setswitchinterval(settings.WEB_SWITCH_MS / 1000)  # forked workers have it too
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
@@ -39,7 +39,7 @@ def on_starting(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Leave what lives as long as the process out of garbage collections."""
+    """Exclude long-lived objects from garbage collection."""
     if settings.LOG_IN_BACKGROUND:  # here, since a thread doesn't survive a fork
         write_in_background(worker.log.access_log)
     gc.collect()

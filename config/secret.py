@@ -1,4 +1,4 @@
-"""The signing key of an installation that was given none."""
+"""A generated signing key, for installations without SECRET_KEY."""
 
 import os
 import secrets
@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 
 def load_or_create_secret_key(path: Path) -> str:
-    """Return the key in ``path``; the first process to ask writes a random one there."""
+    """Return the key in ``path``; the first process creates it at random."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         with TemporaryDirectory(dir=path.parent) as folder:

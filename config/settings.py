@@ -44,7 +44,7 @@ METRICS_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
 """Directory for multiprocess metrics; empty turns /metrics off. The client library reads the same
 variable."""
 METRICS_PORT = env.int("METRICS_PORT", default=0)
-"""Where a drainer or Celery worker that has METRICS_DIR for itself answers scrapes; 0: nowhere."""
+"""Port on which a drainer or Celery worker with a METRICS_DIR of its own answers scrapes; 0: none."""
 if METRICS_DIR:
     INSTALLED_APPS += ["metrics"]
     MIDDLEWARE = ["metrics.middleware.metered", *MIDDLEWARE]
@@ -53,13 +53,13 @@ ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 WEB_WORKERS = env.int("WEB_WORKERS", default=3)
 WEB_THREADS = env.int("WEB_THREADS", default=0)
-"""Of each worker; 0 answers in the worker's event loop. Each keeps a database connection."""
+"""Threads per worker, each with a database connection; 0 answers in the worker's event loop."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
-"""Whether the web server writes a line for each request."""
+"""Write an access log line for each request."""
 LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
-"""Whether a thread of each worker writes those lines; else each request writes its own."""
+"""Write those lines in a background thread of each worker."""
 WEB_SWITCH_MS = env.float("WEB_SWITCH_MS", default=5.0)
-"""For how long a thread may keep the interpreter from others; Python's own default."""
+"""Interpreter switch interval in milliseconds (sys.setswitchinterval); Python's default."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
@@ -69,10 +69,10 @@ APPEND_SLASH = False  # a redirected POST comes back as a GET
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 
 DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
-"""Connections that all threads of a process share; 0: each thread keeps one of its own."""
+"""Database connections that all threads of a process share; 0: one per thread."""
 DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
-"""For how long MySQL may keep a request waiting for a row."""
+"""Seconds that a request waits for MySQL to answer."""
 DATABASES = {
     "default": pooled(
         connect(
@@ -84,15 +84,15 @@ DATABASES = {
     )
 }
 REPLICA_URLS = env.list("REPLICA_URLS", default=[])
-"""Of the default database's read replicas, separated by commas: replica1, replica2 …"""
+"""Read replicas of the default database, separated by commas; their aliases: replica1, replica2 …"""
 REPLICAS = [f"replica{number}" for number in range(1, len(REPLICA_URLS) + 1)]
 DATABASES |= {
     alias: connect(env.db_url_config(url), read_timeout_s=DB_READ_TIMEOUT_S)
     for alias, url in zip(REPLICAS, REPLICA_URLS, strict=True)
 }
 DB_LANES = lanes(env.dict("DB_LANES", default={}), DATABASES, timeout_s=DB_POOL_TIMEOUT_S)
-"""Where a lane's reads go (db/lanes.py): "expensive=10" gives it a pool of 10 connections,
-"expensive=replica1" a database of that name."""
+"""Where the reads of a lane go (db/lanes.py): "expensive=10" creates a pool of 10 connections for
+them, "expensive=replica1" sends them to that database."""
 DATABASE_ROUTERS = [
     *(["db.lanes.LaneRouter"] if DB_LANES else []),
     *(["db.replicas.Router"] if REPLICAS else []),
@@ -100,7 +100,7 @@ DATABASE_ROUTERS = [
 if DB_LANES:
     MIDDLEWARE += ["db.lanes.LaneMiddleware"]
 REDIS_URL = env.str("REDIS_URL", default="")
-"""Of the Redis stores and of the cache; without it nothing but listings is cached."""
+"""Redis of the timeline stores and the cache; without it only listings are cached."""
 CACHES = {
     "default": cache(REDIS_URL),
     "posts": post_cache(REDIS_URL),
@@ -119,16 +119,16 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
-"""Whether a sign-up is one transaction, or three that a fault can come between."""
+"""Sign up in one transaction; False: in three, which a fault can separate (as published)."""
 SIGNUP_MAX_HASHING = env.int("SIGNUP_MAX_HASHING", default=0)
-"""Sign-ups whose passwords are hashed at once, in all processes that share SIGNUP_SLOTS_DIR;
-the others are turned away. 0: any number."""
+"""Passwords that are hashed at the same time, by all processes that share SIGNUP_SLOTS_DIR; further
+sign-ups are refused. 0: no limit."""
 SIGNUP_SLOTS_DIR = env.str("SIGNUP_SLOTS_DIR", default=str(VAR_DIR / "slots"))
 
 # When the deliveries of a post are made …
 FEED_STRATEGY = env.str("FEED_STRATEGY", default="inline")
 GRACE = {"grace_s": env.float("FEED_GRACE_S", default=10.0)}
-"""How long a strategy may take over a post before drainers take it for forgotten."""
+"""Seconds that a strategy may take over a post; after them drainers deliver it."""
 FEED_STRATEGIES = {
     "inline": {"BACKEND": "feed.strategies.inline.Inline", "OPTIONS": GRACE},
     "outbox": {"BACKEND": "feed.strategies.outbox.Outbox"},
@@ -157,7 +157,7 @@ FEED_TIMELINE_STORES = {
     "script": {"BACKEND": "feed.timeline_stores.script.Script", "OPTIONS": {"url": REDIS_URL}},
     "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
 }
-# How everybody's posts are found in the order of their likes.
+# How the listing of all posts by their likes is read.
 FEED_LISTING = env.str("FEED_LISTING", default="keyset")
 KEEP = {"keep_s": env.float("FEED_LISTING_KEEP_S", default=1.0)}
 FEED_LISTINGS = {
@@ -173,7 +173,7 @@ if REPLICAS or FEED_LISTING == "cached":
     MIDDLEWARE += ["web.own_writes.seen"]
 
 ACTIVITY_TIME_ZONE = ZoneInfo(env.str("ACTIVITY_TIME_ZONE", default="UTC"))
-"""Whose midnights cut the visits of the log into days and months."""
+"""Time zone of the days and months that visits are counted in."""
 ACTIVITY_QUERIES = env.str("ACTIVITY_QUERIES", default="best")
 ACTIVITY_IMPLEMENTATIONS = {
     "as_found": {
@@ -207,7 +207,7 @@ ACTIVITY_IMPLEMENTATIONS = {
 }
 
 EXPORT_DIR = Path(env.str("EXPORT_DIR", default=str(VAR_DIR / "exports")))
-"""Where exports that were ordered wait for their owners; all processes must see the same folder."""
+"""Folder of finished export jobs; all processes must see the same one."""
 EXPORT_KEEP_S = env.float("EXPORT_KEEP_S", default=24 * 3600.0)
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
@@ -262,6 +262,6 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    # One line a refused request would be the loudest thing under load.
+    # Under load, one line per refused request would fill the log.
     "loggers": {"django.request": {"level": "ERROR"}},
 }

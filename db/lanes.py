@@ -1,7 +1,7 @@
-"""Lanes: which connections a request reads through, so that slow requests can't take them all.
+"""Lanes: separate connections for slow requests, so that they can't use up all of them.
 
-A view names its ``lane``; DB_LANES says which database alias reads of that lane go to. A lane that
-isn't named there reads where everything else does. Writes always go to the default database.
+A view names its ``lane``; DB_LANES maps lanes to database aliases. A lane that is not in DB_LANES
+reads from the usual database. Writes always go to the default database.
 """
 
 from collections.abc import Callable
@@ -17,9 +17,9 @@ _lane: ContextVar[str | None] = ContextVar("lane", default=None)
 
 
 class LaneMiddleware:
-    """Notes the lane of the view that is about to answer.
+    """Sets the lane of the view that is about to answer.
 
-    It isn't reset afterwards but by the next request: a streamed answer is still reading then.
+    The next request resets it, not the end of this one: a streamed answer still reads then.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

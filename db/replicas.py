@@ -1,4 +1,4 @@
-"""Reading from replicas: what a safe request reads comes from one that has what its client wrote.
+"""Reading from replicas: safe requests read from a replica that has what their client wrote.
 
 The positions are MariaDB's global transaction ids (feed.E003 refuses other servers). Commands,
 drainers and Celery know no requests, so they read what they are about to change from the primary.
@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
 CATCH_UP_WITHIN_S = 0.05
-"""A replica that takes longer to get to a position is left for the primary."""
+"""Seconds that a read waits for a replica to catch up; after them it goes to the primary."""
 POSITION = re.compile(r"\d+-\d+-\d+(,\d+-\d+-\d+)*", re.ASCII)
 NO_POSITION = "unknown"
 logger = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Router:
 
 @contextmanager
 def reading(after: str | None) -> Iterator[None]:
-    """Read from a replica, if one is there and has got to the position ``after``."""
+    """Read from a replica, if there is one that has reached the position ``after``."""
     token = _chosen.set(_choose(after) if settings.REPLICAS else DEFAULT_DB_ALIAS)
     try:
         yield
@@ -50,7 +50,7 @@ def reading(after: str | None) -> Iterator[None]:
 
 
 def primary_position() -> str:
-    """Return a position that everything committed so far is before."""
+    """Return a position behind everything that is committed so far."""
     if not settings.REPLICAS:
         return NO_POSITION
     try:

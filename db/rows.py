@@ -1,4 +1,4 @@
-"""Many rows at once, without a model instance for each."""
+"""Bulk inserts without model instances."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

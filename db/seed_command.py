@@ -1,4 +1,4 @@
-"""What management commands share."""
+"""The base class of the commands that write many rows."""
 
 from collections.abc import Iterator
 
@@ -7,10 +7,10 @@ from rich.progress import Progress
 
 
 class SeedCommand(BaseCommand):
-    """A command that writes a lot, and shows how far it is."""
+    """A command with a progress bar."""
 
     def write(self, what: str, shares: Iterator[float]) -> None:
-        """Draw a bar by the shares done (0 … 1). Raises CommandError for a ValueError of theirs."""
+        """Show a bar while ``shares`` (0 … 1) are yielded. Turns a ValueError into a CommandError."""
         try:
             with Progress() as progress:
                 bar = progress.add_task(what, total=1.0)

@@ -1,4 +1,4 @@
-"""What only the database knows, asked for at each scrape."""
+"""Metrics that are read from the database at each scrape."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ from feed import selectors
 
 class Backlog(Collector):
     def collect(self) -> Iterator[Metric]:
-        """While the database is away, say only that."""
+        """Yield the backlog; while the database is unavailable, only that it is."""
         try:
             backlog = selectors.backlog()
         except DatabaseError:

@@ -1,4 +1,4 @@
-"""System check: of the folder that all processes count in."""
+"""System check of METRICS_DIR."""
 
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Error, register
 
 @register()
 def check_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
-    """Refuse to start: every request would be answered 500."""
+    """Refuse a folder that can't be written: every request would be answered 500."""
     problem = _problem(Path(settings.METRICS_DIR))
     if not problem:
         return []

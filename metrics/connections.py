@@ -14,13 +14,13 @@ _lock = Lock()
 
 
 def remember(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
-    """Django tells when a connection opens, but not when it closes."""
+    """Django signals when a connection opens, but not when it closes."""
     with _lock:
         _opened.add(connection)
 
 
 def count_connections() -> None:
-    """Tell the number if it has changed, for each database."""
+    """Set the gauge of each database whose number has changed."""
     with _lock:
         found = dict.fromkeys(_told, 0)
         for it in _opened:

@@ -1,4 +1,4 @@
-"""Logging that a request doesn't wait for."""
+"""Logging in the background."""
 
 import atexit
 from logging import Logger
@@ -8,7 +8,7 @@ from typing import Any
 
 
 def write_in_background(log: Logger) -> None:
-    """Let a thread of this process write what is logged from now on, to the last line."""
+    """Write the log's lines in a thread of this process, all of them before it exits."""
     lines: SimpleQueue[Any] = SimpleQueue()
     listener = QueueListener(lines, *log.handlers)
     log.handlers = [QueueHandler(lines)]

@@ -1,4 +1,4 @@
-"""What processes that aren't management commands do before they start."""
+"""What gunicorn and Celery do before they start, as management commands do."""
 
 import sys
 from typing import Any
@@ -8,7 +8,7 @@ from django.core.management.base import SystemCheckError
 
 
 def run_checks(**options: Any) -> None:
-    """Run the system checks. End the process with what they found, if that is an error."""
+    """Run the system checks; exit with their message if there is an error."""
     try:
         call_command("check", **options)
     except SystemCheckError as error:

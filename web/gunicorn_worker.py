@@ -22,9 +22,9 @@ from web.received import READ_SIZE, Received
 REQUEST_WITHIN_S = 10
 """Seconds for a request to arrive, from its first byte; for the first one from the connection."""
 ANSWER_WITHIN_S = 2
-"""Seconds for a client to take so much of an answer that the rest fits into the socket's buffer."""
+"""Seconds until the rest of an answer has to fit into the socket's send buffer."""
 LEAVE_WITHIN_S = 2
-"""Seconds for a client to read its last answer; closed before it has, it may lose the answer."""
+"""Seconds for a client to read its last answer before the connection is closed."""
 
 
 class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -42,16 +42,16 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.halves: dict[TConn, float] = {}
         """Connections without a whole request, each with its deadline; the oldest first."""
         self.leaving: dict[TConn, float] = {}
-        """Connections that have their last answer, in the same way."""
+        """Connections that have had their last answer, each with its deadline; the oldest first."""
         self.looked_at = 0.0
-        """When the loop last asked what has arrived."""
+        """When the loop last polled, by the monotonic clock."""
 
     def init_process(self) -> None:
         may_open, _ = getrlimit(RLIMIT_NOFILE)
         self.worker_connections: int = min(self.cfg.worker_connections, may_open * 3 // 4)
         self.spare = self.worker_connections // 20
-        """Connections that may come at once. As many places are kept free for them, and as many
-        more from those who are kept alive, so that halves have places to lose."""
+        """Connections that are accepted in one step. As many places are kept free for them, and as
+        many more are never given to kept-alive connections, so that halves can be displaced."""
         self.max_keepalived = self.worker_connections - 2 * self.spare
         super().init_process()
 
@@ -98,9 +98,10 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         super().wait_for_and_dispatch_events(timeout)
 
     def murder_pending(self) -> None:
-        """Close whose time is up, and the oldest where places for new connections are needed.
+        """Close expired connections, and the oldest where places for new ones are needed.
 
-        What came while the loop answered somebody hasn't been looked at yet, so it is in time.
+        A deadline is compared with the time of the last poll: data that arrived while the loop
+        answered a request has not been read yet, so it is in time.
         """
         super().murder_pending()
         most = self.worker_connections - self.spare
@@ -159,7 +160,7 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
 
 class _Answered:
-    """What gthread wants of a future: that of a connection which is kept alive."""
+    """The part of a future that gthread reads, for a connection that is kept alive."""
 
     def cancelled(self) -> bool:
         return False

@@ -20,7 +20,7 @@ Handler = Callable[[HttpRequest], HttpResponse]
 
 
 def seen(get_response: Handler) -> Handler:
-    """Middleware that chooses where a request reads, and remembers when a client wrote."""
+    """Middleware: choose the database of a request's reads, and set a cookie after writes."""
 
     def answer(request: HttpRequest) -> HttpResponse:
         if request.method in SAFE_METHODS:
@@ -37,5 +37,5 @@ def seen(get_response: Handler) -> Handler:
 
 
 def has_written(request: Any) -> bool:
-    """Tell whether whoever asks wrote something a short while ago."""
+    """Return whether the client has written within OWN_WRITES_S."""
     return COOKIE in request.COOKIES

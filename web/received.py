@@ -1,4 +1,4 @@
-"""What a connection has sent, and whether there is a request in it that can be answered."""
+"""The bytes that a connection has received, and whether they hold a whole request."""
 
 import re
 from math import inf
@@ -32,7 +32,7 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
         return int(self.buf.seek(0, SEEK_END))
 
     def receive(self, sock: socket) -> bool:
-        """Read what is there; tell whether a request is whole. Raises OSError at the end."""
+        """Read what has arrived; return whether a request is whole. Raises OSError at the end."""
         while not (whole := self._is_whole()) and self._read(sock):
             pass
         if whole:
@@ -43,7 +43,7 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
         return False
 
     def has_body_of(self, request: Any) -> bool:
-        """Tell whether the whole body is here, of a request whose head gunicorn has taken."""
+        """Return whether the whole body of a request that gunicorn has parsed is here."""
         return bool(getattr(request.body.reader, "length", inf) <= len(self))
 
     def answered(self) -> None:

@@ -28,7 +28,7 @@ class TextField(serializers.CharField):
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses fields that it doesn't know, which else would be ignored without a word."""
+    """Refuses unknown fields, which DRF ignores silently."""
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):

@@ -14,15 +14,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._checked_at = float("-inf")
 
     def close_if_health_check_failed(self) -> None:
-        """Ask whether a kept connection is alive, but not again within a second.
+        """Check whether a kept connection is alive, at most once a second.
 
-        One that dies in between fails one request, as if it had died during it, and is replaced.
+        A connection that dies in between fails one request, and is replaced.
         """
         if time.monotonic() > self._checked_at + CHECK_AGAIN_S:
             super().close_if_health_check_failed()
             self._checked_at = time.monotonic()
 
     def _start_transaction_under_autocommit(self) -> None:
-        """Begin with BEGIN; turning autocommit off and on again is a round trip more."""
+        """Begin with BEGIN: turning autocommit off and on again costs one more round trip."""
         with self.wrap_database_errors:
             self.connection.begin()

@@ -20,7 +20,7 @@ class DatabaseWrapper(DatabasePoolWrapperMixin, base.DatabaseWrapper):  # type: 
     SQLAlchemyDialect = MySQLDialect_mysqldb
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """Take a connection. Raises OperationalError, as for any other that can't be had."""
+        """Take a connection from the pool. Raises OperationalError if none is free in time."""
         try:
             return super().get_new_connection(conn_params)
         except NoneFree as error:

@@ -18,7 +18,7 @@ from django.db.backends.sqlite3 import base
 
 
 class Cursor(base.SQLiteCursorWrapper):
-    """A cursor that begins the transaction that is due."""
+    """Begins the pending transaction with its first statement."""
 
     begin: Callable[[], None]
 
