@@ -44,7 +44,7 @@ METRICS_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
 """Directory for multiprocess metrics; empty turns /metrics off. The client library reads the same
 variable."""
 METRICS_PORT = env.int("METRICS_PORT", default=0)
-"""Port on which a drainer or Celery worker with a METRICS_DIR of its own answers scrapes; 0: none."""
+"""Port where a drainer or Celery worker with a METRICS_DIR of its own answers scrapes; 0: none."""
 if METRICS_DIR:
     INSTALLED_APPS += ["metrics"]
     MIDDLEWARE = ["metrics.middleware.metered", *MIDDLEWARE]
@@ -84,7 +84,7 @@ DATABASES = {
     )
 }
 REPLICA_URLS = env.list("REPLICA_URLS", default=[])
-"""Read replicas of the default database, separated by commas; their aliases: replica1, replica2 …"""
+"""Read replicas of the default database, separated by commas; aliases: replica1, replica2 …"""
 REPLICAS = [f"replica{number}" for number in range(1, len(REPLICA_URLS) + 1)]
 DATABASES |= {
     alias: connect(env.db_url_config(url), read_timeout_s=DB_READ_TIMEOUT_S)

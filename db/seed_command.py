@@ -10,7 +10,7 @@ class SeedCommand(BaseCommand):
     """A command with a progress bar."""
 
     def write(self, what: str, shares: Iterator[float]) -> None:
-        """Show a bar while ``shares`` (0 … 1) are yielded. Turns a ValueError into a CommandError."""
+        """Show a bar of ``shares`` (0 … 1). Turns a ValueError into a CommandError."""
         try:
             with Progress() as progress:
                 bar = progress.add_task(what, total=1.0)

@@ -1,4 +1,4 @@
-"""The audit: what every timeline holds against what it should hold."""
+"""The audit: compares what every timeline holds with what it should hold."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -17,7 +17,7 @@ EXAMPLES = 5
 
 
 class AcceptedPost(NamedTuple):
-    """A post as a client was told of it: what was answered with 201."""
+    """A post that was answered with 201, as its client saw it."""
 
     id: int
     author_id: int
@@ -36,7 +36,7 @@ class Audit:
     duplicated: int = 0
     """In the timeline a second time (or a third …)."""
     unexpected: int = 0
-    """In the timeline, but not due: of no post, or of a stranger's."""
+    """In the timeline, but not due: no such post, or a post by a stranger."""
     examples: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """The first few findings of each kind as (owner id, post id)."""
 
@@ -119,7 +119,7 @@ class Due(NamedTuple):
 
 
 def audit_one(found: Audit, owner_id: int, due: Due, timeline: TimelineStore) -> None:
-    """Count what one person's timeline lacks and has too much."""
+    """Count what is missing in one person's timeline, and what is there but not due."""
     held = np.array(timeline.members(owner_id), np.int64)
     distinct, times = np.unique(held, return_counts=True)
     wanted = due.newest(timeline.capacity)

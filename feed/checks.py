@@ -1,4 +1,4 @@
-"""System checks: of the two axes, and of the connections to the database."""
+"""System checks of the chosen backends and of the database connections."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,14 +15,14 @@ from feed.timeline_stores import get_timeline_store
 
 @register()
 def check_timeline_is_shared(**kwargs: Any) -> list[CheckMessage]:
-    """A strategy that delivers in another process needs a store that this one sees."""
+    """A strategy that delivers in another process needs a shared store."""
     strategy, store = get_strategy(), get_timeline_store()
     if not strategy.needs_shared_store or store.is_shared:
         return []
     return [
         Error(
-            f"The strategy {strategy.alias!r} delivers in another process, whose deliveries "
-            f"into the store {store.alias!r} nobody else sees.",
+            f"The strategy {strategy.alias!r} delivers in another process, but the store "
+            f"{store.alias!r} is not shared between processes.",
             hint="Choose a shared store with FEED_TIMELINE_STORE, or FEED_STRATEGY=inline.",
             id="feed.E001",
         )
@@ -31,14 +31,14 @@ def check_timeline_is_shared(**kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
-    """A strategy that delivers in parts needs a store that takes them."""
+    """A strategy that delivers in parts needs a store that accepts partial delivery."""
     strategy, store = get_strategy(), get_timeline_store()
     if not strategy.needs_partial_delivery or store.accepts_partial_delivery:
         return []
     return [
         Error(
-            f"The strategy {strategy.alias!r} delivers a post in parts, and the store "
-            f"{store.alias!r} takes only whole posts.",
+            f"The strategy {strategy.alias!r} delivers a post in parts, but the store "
+            f"{store.alias!r} accepts only whole posts.",
             hint="Choose another store with FEED_TIMELINE_STORE, or FEED_STRATEGY=task.",
             id="feed.E002",
         )
@@ -47,7 +47,7 @@ def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
-    """A bad name is refused now, not by the first request."""
+    """An unknown FEED_LISTING is refused at start, not by the first request."""
     get_listing()
     return []
 
@@ -56,9 +56,9 @@ def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
 def check_connections_suffice(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Each thread keeps a connection; one more than the server allows is refused, under load.
+    """Warn if the threads need more connections than the server allows: it refuses some under load.
 
-    Threads that share a pool keep no more than that has.
+    Threads that share a pool need no more than its size.
     """
     threads = max(1, settings.WEB_THREADS)
     wanted = settings.WEB_WORKERS * min(threads, settings.DB_POOL_SIZE or threads)
@@ -81,7 +81,7 @@ def check_connections_suffice(
 def check_replicas_have_positions(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Whether a replica has what somebody wrote is asked in MariaDB's words."""
+    """Replicas are asked for MariaDB's global transaction ids, which other servers don't have."""
     if not settings.REPLICAS or "default" not in (databases or ()):
         return []
     primary = connections["default"]
@@ -97,7 +97,7 @@ def check_replicas_have_positions(
 
 
 def _max_connections(alias: str) -> int | None:
-    """Return what a MySQL server allows; None for others, and while it can't be asked."""
+    """Return max_connections of a MySQL server; None for others, and if it doesn't answer."""
     connection = connections[alias]
     if connection.vendor != "mysql":
         return None

@@ -25,7 +25,7 @@ def deliver(posts: Sequence[Post]) -> None:
 
 
 def set_receipts(posts: Sequence[Post]) -> None:
-    """Say that all deliveries of these posts are made and confirmed; a receipt never changes."""
+    """Set the receipts of posts whose deliveries are all confirmed; a receipt never changes."""
     ids = [post.id for post in posts]
     if not ids:
         return
@@ -34,7 +34,7 @@ def set_receipts(posts: Sequence[Post]) -> None:
 
 
 def deliver_one(post_id: int) -> None:
-    """Claim one post and deliver it; nothing is done if it has its receipt or another's claim."""
+    """Claim one post and deliver it, unless it has its receipt or is claimed already."""
     with transaction.atomic():
         posts = Post.objects.pending().select_for_update(skip_locked=True).filter(id=post_id)
         deliver(list(posts))

@@ -1,4 +1,4 @@
-"""Probes for whoever runs the service; open to everyone, and cheap."""
+"""Health probes: public and cheap."""
 
 from django.db import DatabaseError
 from drf_spectacular.utils import extend_schema
@@ -30,7 +30,7 @@ class HealthView(Probe):
 @extend_schema(exclude=True)
 class ReadyView(Probe):
     def get(self, request: Request) -> Response:
-        """The database answers; and how far the deliveries are behind."""
+        """Whether the database answers, and the backlog."""
         try:
             backlog = selectors.backlog()
         except DatabaseError:
@@ -41,7 +41,7 @@ class ReadyView(Probe):
 @extend_schema(exclude=True)
 class StatusView(Probe):
     def get(self, request: Request) -> Response:
-        """What runs here, how far it is behind, and how fast it has been of late."""
+        """Strategy, store, backlog and recent rates."""
         try:
             backlog, now = selectors.backlog(), recent_rates()
         except DatabaseError:

@@ -1,4 +1,4 @@
-"""Turning post ids into posts: one call to the cache, and one query for what it doesn't have.
+"""Hydration: post ids to posts, with one call to the cache and one query for the misses.
 
 A feed shows the same posts to hundreds of people, so a post is kept as the JSON that they are
 answered (docs/decisions/0024). It never changes but by its deletion. That first puts a mark into

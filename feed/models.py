@@ -42,7 +42,7 @@ class Post(models.Model):
 
 
 class Like(models.Model):
-    """A person likes per post, once."""
+    """One person's like of one post."""
 
     pk = models.CompositePrimaryKey("post_id", "person_id")
     post = models.ForeignKey(Post, models.CASCADE, db_index=False, related_name="liked_by")

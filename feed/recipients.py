@@ -1,4 +1,4 @@
-"""Who gets a post: the look-up that the stores which write outside the database share."""
+"""Recipients of posts, for the stores that write outside the database."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from threading import Lock
@@ -12,8 +12,8 @@ from feed.models import Post
 
 Ids = NDArray[np.int64]
 
-KEEP_IDS = 4_000_000
-"""That a process remembers: 32 MB."""
+MAX_CACHED_IDS = 4_000_000
+"""Per-process cache limit: 32 MB."""
 
 
 class _Joined(Aggregate):
@@ -38,8 +38,8 @@ def recipients_of(posts: Sequence[Post]) -> list[Ids]:
     return [owners[post.author_id] for post in posts]
 
 
-class _Remembered:
-    """Owners by author, each at a version; the oldest are forgotten beyond ``KEEP_IDS``."""
+class _Cached:
+    """Owners by author, each at a version; the oldest are forgotten beyond ``MAX_CACHED_IDS``."""
 
     def __init__(self) -> None:
         self._owners: dict[int, tuple[int, Ids]] = {}
@@ -65,7 +65,7 @@ class _Remembered:
                     ids.setflags(write=False)
                     self._owners[author_id] = (version, ids)
                     self._ids += len(ids)
-            while self._ids > KEEP_IDS:
+            while self._ids > MAX_CACHED_IDS:
                 self._forget(next(iter(self._owners)))
 
     def _forget(self, author_id: int) -> None:
@@ -73,7 +73,7 @@ class _Remembered:
         self._ids -= len(ids)
 
 
-remembered = _Remembered()
+remembered = _Cached()
 
 
 def _with_themselves(author_ids: Iterable[int], friends: Mapping[int, Ids]) -> dict[int, Ids]:

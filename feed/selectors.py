@@ -1,4 +1,4 @@
-"""What people see: everything that reads posts."""
+"""Selectors: everything that reads posts."""
 
 from typing import NamedTuple
 
@@ -64,6 +64,6 @@ def backlog() -> Backlog:
 
 
 def miscounted_posts() -> int:
-    """Return how many posts say another number of likes than they have."""
+    """Return the number of posts whose like_count is wrong."""
     counted = Post.objects.annotate(likes=Count("liked_by__person_id"))
     return counted.exclude(likes=F("like_count")).count()

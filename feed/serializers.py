@@ -1,4 +1,4 @@
-"""What the endpoints take and give."""
+"""Requests and responses of the feed endpoints."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class PostSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Post) -> dict[str, Any]:
-        """Write what the fields would, without asking each of them."""
+        """Return the same as the declared fields would, without a call per field."""
         return {
             "id": instance.id,
             "author": instance.author_id,

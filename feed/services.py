@@ -1,4 +1,4 @@
-"""What people do: everything that writes posts."""
+"""Services: everything that writes posts and likes."""
 
 import hashlib
 from contextlib import nullcontext
@@ -27,7 +27,7 @@ class UnknownPerson(Exception):
 
 
 class KeyReused(Exception):
-    """The idempotency key stands for a post with another body."""
+    """The idempotency key was used for a post with another body."""
 
 
 def publish_post(*, author_id: int, body: str, idempotency_key: str | None = None) -> Published:
@@ -88,7 +88,7 @@ def unlike_post(*, person_id: int, post_id: int) -> None:
 
 
 def _lock(post_id: int) -> None:
-    """Wait for whoever changes the likes of the post; all take this lock first."""
+    """Lock the post; every change of its likes takes this lock first."""
     Post.objects.live().select_for_update().only("id").get(id=post_id)
 
 

@@ -18,11 +18,11 @@ app.autodiscover_tasks(["workers"])
 
 @worker_init.connect
 def refuse_to_start(**kwargs: Any) -> None:
-    """Refuse what the system checks refuse: Celery runs them, and ignores what they find."""
+    """Don't start if the system checks fail; Celery by itself only prints them."""
     run_checks()
 
 
 @worker_ready.connect
 def serve_metrics(**kwargs: Any) -> None:
-    """Once the pool's processes are forked, so that none of them inherits the thread's locks."""
+    """Start the thread after the pool's processes are forked, so that none inherits its locks."""
     serve_where_asked()

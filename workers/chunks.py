@@ -1,4 +1,4 @@
-"""A post's deliveries in chunks: the last chunk that is done sets the receipt."""
+"""A post's deliveries in chunks; the chunk that is delivered last sets the receipt."""
 
 from collections.abc import Iterator, Sequence
 
@@ -14,7 +14,7 @@ OWNERS_PER_CHUNK = 100
 
 
 def plan_chunks(post: Post) -> Iterator[tuple[int, list[int]]]:
-    """Write down the chunks of a post in the caller's transaction; yield (number, owner ids)."""
+    """Insert the chunks of a post in the caller's transaction; yield (number, owner ids)."""
     friends = Friendship.objects.filter(person_id=post.author_id).values_list(
         "friend_id", flat=True
     )

@@ -1,4 +1,4 @@
-"""Telling the workers that there is work, without a request ever waiting for the broker."""
+"""Notify the workers of new posts without making a request wait for the broker."""
 
 import logging
 import os

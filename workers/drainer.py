@@ -20,10 +20,10 @@ RETRY_S = 0.5
 class Drainer:
     """Delivers what is pending until it is told to stop; several may run side by side.
 
-    ``work``: takes up to so many pieces of what is pending and returns how many it has done.
-    ``batch``: posts per transaction at most. ``idle_s``: seconds between looks when nothing is
-    pending. ``linger_s``: seconds from one batch to the next unless the batch was full; a larger
-    batch costs less a post, because it touches a timeline once for many posts.
+    ``work``: called with the batch size; delivers up to that many posts and returns how many.
+    ``batch``: posts per transaction at most. ``idle_s``: seconds between polls while nothing is
+    pending. ``linger_s``: seconds from one batch to the next, unless the batch was full; a larger
+    batch costs less per post, because it touches a timeline once for many posts.
     """
 
     def __init__(

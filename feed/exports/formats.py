@@ -78,7 +78,7 @@ def _taken(buffer: io.StringIO) -> bytes:
 
 
 def _write_sheet(book: Workbook, rows: Iterator[Row]) -> bool:
-    """Fill a sheet, and tell whether it was filled up."""
+    """Fill a sheet; return whether it is full."""
     sheet = book.create_sheet()
     sheet.append(Row._fields)
     for number, row in enumerate(rows, start=2):

@@ -14,14 +14,14 @@ class ExportJobQuerySet(models.QuerySet["ExportJob"]):
 
 
 class ExportJob(models.Model):
-    """An export that was ordered, and the claim of whoever makes it."""
+    """An ordered export, with the lease of the worker that makes it."""
 
     person = models.ForeignKey(Person, models.CASCADE, related_name="+")
     format = models.CharField(max_length=4)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     claimed_at = models.DateTimeField(null=True, editable=False)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    """Claims so far. One more than the most means that it was given up."""
+    """Claims so far; more than the maximum: given up."""
     finished_at = models.DateTimeField(null=True, editable=False)
     """The file is there."""
 

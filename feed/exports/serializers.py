@@ -1,4 +1,4 @@
-"""What the endpoints of exports take and give."""
+"""Requests and responses of the export endpoints."""
 
 from typing import Any
 

@@ -17,7 +17,7 @@ from feed.exports.selectors import exported_rows
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=5)
-"""A worker that hasn't finished by then is taken for dead."""
+"""After this time without a result the worker counts as dead."""
 
 
 def order_export(*, person_id: int, file_format: str) -> ExportJob:
@@ -31,7 +31,7 @@ def order_export(*, person_id: int, file_format: str) -> ExportJob:
 
 
 def make_next_export() -> bool:
-    """Claim a job and make its file; tell whether there was one.
+    """Claim a job and make its file; return whether there was one.
 
     The claim is a lease, not a lock: an export takes seconds, for which SQLite would let nobody
     else write. A job whose worker dies is claimed again, and given up after some attempts.

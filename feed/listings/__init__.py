@@ -1,4 +1,4 @@
-"""Listings: HOW everybody's posts are found in the order of their likes."""
+"""Listings: HOW the listing of all posts by likes is read."""
 
 from feed.listings.base import Listing
 from runtime.backends import BackendHandler

@@ -40,7 +40,7 @@ class Listing(ABC):
     """
 
     keyset: ClassVar[bool] = False
-    """Whoever doesn't name a page is sent on to the next one by position, not by number."""
+    """Without a page number, the link to the next page is a position, not a number."""
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
@@ -58,7 +58,7 @@ class Listing(ABC):
     ) -> ListingPage:
         """Return a page, the first one if neither a number nor a position is given.
 
-        ``fresh``: whoever asks has just written, and must find it.
+        ``fresh``: the client has just written, and must see its write.
         """
         posts: QuerySet[Post] = self.counted().order_by("-likes", "-id")  # type: ignore[misc]
         if after is not None:

@@ -5,13 +5,13 @@ from feed.models import Post, PostQuerySet
 
 
 class Counter(Listing):
-    """Reads the counts that the likes keep, in the order of their index."""
+    """Reads the stored like counts in the order of their index."""
 
     def counted(self) -> PostQuerySet:
         return Post.objects.live().annotate(likes=F("like_count"))
 
 
 class Keyset(Counter):
-    """Goes on from the last post's position, which no page is too deep for."""
+    """Continues after the last post's position, so that deep pages are as fast as the first."""
 
     keyset = True

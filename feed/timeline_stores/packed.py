@@ -14,7 +14,7 @@ from feed.timeline_stores.sql import SQLStore
 from feed.timeline_stores.trimmed import Deliveries, TrimmedStore
 
 PORTION = 1000
-"""Owners a statement, so that it stays within MySQL's packets."""
+"""Owners per statement, so that it stays within MySQL's packet size."""
 
 
 class Packed(TrimmedStore, SQLStore):

@@ -9,7 +9,7 @@ from feed.timeline_stores.sql import RowStore
 
 
 class SetBased(RowStore):
-    """One ``INSERT … SELECT`` a batch, into a table that is its primary key (owner, post).
+    """One ``INSERT … SELECT`` per batch, into a table that is its primary key (owner, post).
 
     The friend ids never leave the database. Rows are written in the table's own order, so that
     every page of it is touched once a batch, not once a post.

@@ -81,7 +81,7 @@ def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(frie
 
 def test_the_oldest_are_forgotten_when_there_are_too_many(friends, monkeypatch):
     monkeypatch.setattr(feed.recipients, "remembered", memory := _Remembered())
-    monkeypatch.setattr(feed.recipients, "KEEP_IDS", 7)
+    monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 7)
     renew_versions(Person.objects.all())
 
     for author_id in (1, 2, 3, 4):

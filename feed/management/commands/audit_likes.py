@@ -6,7 +6,7 @@ from feed.selectors import miscounted_posts
 
 
 class Command(BaseCommand):
-    help = "Print how many posts say another number of likes than they have."
+    help = "Print the number of posts whose like_count is wrong."
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.stdout.write(str(miscounted_posts()))
