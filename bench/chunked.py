@@ -18,7 +18,7 @@ READY_WITHIN_S = 60.0
 
 
 class NotDelivered(Exception):
-    """Nobody delivers: there is no worker, or it fails."""
+    """No worker delivers, or it fails."""
 
 
 def deliver_in_chunks(filler: Filler) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a store holds: whether that is right, how large it is, and how it is emptied."""
+"""Checks, sizes and clearing of a store."""
 
 import numpy as np
 from django.core.management.color import no_style
@@ -33,7 +33,7 @@ def entries(timeline: TimelineStore, owner_ids: Ids) -> int:
 
 
 def empty(timeline: TimelineStore) -> None:
-    """Clear a store, a table by throwing it away: deleted rows would be tidied up for minutes."""
+    """Clear a store; truncate a table, since the purge of deleted rows takes minutes."""
     if not isinstance(timeline, SQLStore):
         timeline.clear()
         return

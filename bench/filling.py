@@ -1,4 +1,4 @@
-"""A store with full timelines: what an entry takes, and how fast pages are read."""
+"""Full timelines: bytes per entry, and how fast pages are read."""
 
 import math
 import time
@@ -29,7 +29,7 @@ READS_S = 0.5
 def fill(engine: Engine, fillers: Fillers) -> tuple[Ids, float | None]:
     """Fill the timelines of a few people, or of many where the store is quick enough.
 
-    Return whose, and the bytes per entry takes there (None where they can't be told).
+    Return the owners, and the bytes per entry (None if unknown).
     """
     few, many = (_posts_of(filler) for filler in (fillers.few, fillers.many))
     before = stored_bytes(engine.timeline)

@@ -1,4 +1,4 @@
-"""Who posts in the bench, and who their friends are: the same whenever they are asked for."""
+"""The posters of the bench and their friends, the same in every process."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from feed.recipients import Ids
 
 POSTERS = 500
 FRIENDSHIPS = 1_000_000
-"""Of a graph at most, so that it is written in seconds; where friends are many, fewer post."""
+"""Most friendships of a graph; with many friends per person, fewer people post."""
 SEED = 7
 
 
@@ -19,7 +19,7 @@ class Graph(NamedTuple):
     people: int
     """Friends are persons 1 … ``people``."""
     friends: int
-    """Of each poster."""
+    """Friends per poster."""
     posters: Ids
 
     def friend_ids(self) -> Ids:

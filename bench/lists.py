@@ -1,4 +1,4 @@
-"""A way of keeping timelines that is often seen, and is no store: see ``Lists``."""
+"""Redis lists, a common way to keep timelines that can't be a store (see ``Lists``)."""
 
 from itertools import islice
 

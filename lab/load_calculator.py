@@ -1,4 +1,4 @@
-"""How much load so many users make: the published calculator, there and back."""
+"""Daily users to requests per second and back: the published calculator."""
 
 import math
 
@@ -6,7 +6,7 @@ DAY_S = 86_400
 
 
 def mean_rps(daily_users: float, requests_each: float) -> float:
-    """Return the requests per second of a day, were they spread evenly."""
+    """Return the requests per second of a day if they are spread evenly."""
     return daily_users * requests_each / DAY_S
 
 
@@ -16,7 +16,7 @@ def peak_rps(mean: float, peak_factor: float) -> float:
 
 
 def virtual_users(rps: float, requests: int, iteration_s: float) -> int:
-    """Return how many users it takes who make so many requests an iteration, one after another."""
+    """Return how many virtual users make this rate, with ``requests`` per iteration in sequence."""
     return math.ceil(round(rps * iteration_s / requests, 6))
 
 

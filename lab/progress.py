@@ -1,4 +1,4 @@
-"""Telling the person at the terminal what is going on."""
+"""Progress on the terminal."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ def print_whole(*parts: RenderableType) -> None:
 def stage(name: str, seconds: float | None = None) -> Iterator[Advance]:
     """Show a stage while its block runs.
 
-    Calling what it yields moves the bar on by the clock, and may say anew what is going on.
+    Yields a function that advances the bar by the clock and may change its text.
     """
     if not console.is_terminal:
         console.print(f"  {name}" + (f" ({seconds:g} s)" if seconds else ""))

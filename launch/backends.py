@@ -1,4 +1,4 @@
-"""What the service says about its strategies and timeline stores."""
+"""The strategies and timeline stores of the service, with their flags."""
 
 import json
 import subprocess

@@ -1,4 +1,4 @@
-"""Whose a port is, before anything is started that needs it."""
+"""Claims of ports, so that two laboratories don't share one."""
 
 import errno
 import socket
@@ -12,7 +12,7 @@ from launch.processes import RunFailed
 
 
 class PortTaken(RunFailed):
-    """Somebody else listens there, or is about to."""
+    """Another process listens on the port, or has claimed it."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Starting processes for a run, watching them, and leaving none behind."""
+"""The processes of a run: started, watched, and ended without exception."""
 
 import os
 import signal
@@ -126,7 +126,7 @@ class Processes:
         return [process.pid for process in self._started[role]]
 
     def have_ended(self, role: str) -> bool:
-        """Tell whether a process of this role has ended by itself."""
+        """Return whether a process of this role has ended by itself."""
         return any(process.poll() is not None for process in self._started[role])
 
     def cpu_s(self) -> dict[str, float]:

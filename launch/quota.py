@@ -1,4 +1,4 @@
-"""A CPU quota for a process and its children, where control groups may be written."""
+"""CPU quotas by control groups, where they may be written."""
 
 import os
 from itertools import count
@@ -13,7 +13,7 @@ _numbers = count(1)
 
 
 def limit(processes: Processes, pid: int, cpus: float, root: Path = ROOT) -> bool:
-    """Let a process and its future children use so many cores; False where that can't be set."""
+    """Limit a process and its future children to ``cpus`` cores; return False if that fails."""
     quota_us = round(cpus * PERIOD_US)
     first_version = {"cpu.cfs_period_us": str(PERIOD_US), "cpu.cfs_quota_us": str(quota_us)}
     second_version = {"cpu.max": f"{quota_us} {PERIOD_US}"}

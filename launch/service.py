@@ -1,4 +1,4 @@
-"""The service of one variant: its databases, app servers and drainers, and what they tell."""
+"""The service of one variant: its databases, app servers and drainers."""
 
 import csv
 import json
@@ -46,10 +46,10 @@ class Seed(NamedTuple):
     friends: int = 500
     graph: str = "ring"
     password: str | None = None
-    """That everyone can log in with; None: nobody can."""
+    """Password of everybody; None: nobody can log in."""
 
     def arguments(self) -> dict[str, str]:
-        """Return what the command line says of it."""
+        """Return the seed as options of the command line."""
         return {name: str(it) for name, it in self._asdict().items() if it is not None}
 
 
@@ -83,7 +83,7 @@ class Service:
         """Written while the service runs, where it has replicas (``launch.replication``)."""
         self.servers = servers_for(variant, servers, processes, folder)
         self.limitations: list[str] = []
-        """What the variant should have and this machine can't give."""
+        """What the variant asks for but this machine doesn't offer."""
 
     def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
         """Start the servers, make the databases and seed them alike.
@@ -102,7 +102,7 @@ class Service:
             self.replicas.catch_up()
 
     def versions(self) -> dict[str, str]:
-        """Return what the started servers say they are."""
+        """Return the versions of the started servers."""
         started = {server.role: server.version() for server in self.servers}
         return {"database": f"SQLite {sqlite3.sqlite_version}"} | started
 

@@ -1,4 +1,4 @@
-"""Variants: a set of environment variables with a name, database-strategy-store."""
+"""Variants: sets of environment variables, named database-strategy-store."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,25 +17,25 @@ class Database:
 
     app_servers: int = 1
     files: int = 1
-    """Databases; more than one means that the app servers don't share."""
+    """Database files; with more than one, the app servers don't share a database."""
     threads: int = 0
-    """Of each app worker, each with a connection of its own; 0 answers without threads."""
+    """Threads per app worker, each with its own connection; 0: none."""
     profile: str | None = None
     """The file in compose/mysql that a MySQL server runs with; None for SQLite."""
     durability: str | None = None
-    """What its settings give away."""
+    """Durability that its settings give away."""
     balanced: bool = False
     """The app servers are behind nginx, each with a port of its own; else they share one."""
     proxy_keeps: bool = True
     """nginx keeps its connections to the app servers; by its own defaults it doesn't."""
     app_cpus: float | None = None
-    """Cores that each app server may use; None: all."""
+    """Cores per app server; None: all."""
     replicas: int = 0
     """Read replicas of a MySQL server."""
     replica_delay_s: int = 0
     """How long the replicas wait before they do what the primary did."""
     options: tuple[str, ...] = ()
-    """Of a MySQL server's command line, beside its profile, like --max-connections=150."""
+    """Options of the MySQL server beside its profile, like --max-connections=150."""
 
     def app_workers(self, cores: int) -> int:
         """Return how many processes each app server has."""
@@ -68,7 +68,7 @@ class Variant:
     """One way to run the service. The service knows only its environment variables."""
 
     locustfile: ClassVar[str] = ""
-    """Of its own, where it can't be asked as the load asks."""
+    """Locustfile of its own, for an API that differs."""
 
     name: str
     database: Database
@@ -77,17 +77,17 @@ class Variant:
     broker: str | None
     """Where Celery's messages wait; None without Celery."""
     settings: Mapping[str, str] = field(default_factory=dict)
-    """More of the service's environment variables."""
+    """Further environment variables of the service."""
     workers: tuple[str, ...] = ()
     """Management commands that run beside the app servers."""
     log_is_collected: bool = False
     """A process follows the app servers' log and parses every line (``launch.collector``)."""
     options: Mapping[str, object] = field(default_factory=dict)
-    """Of the locustfile, where the variant is asked in another way."""
+    """Further options of the locustfile."""
 
     @classmethod
     def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> "Variant":
-        """Return a variant whose fan-out is of no interest."""
+        """Return a variant for an experiment without fan-out."""
         return cls(name, DATABASES[database], "inline", "setbased", None, settings)
 
     @classmethod
@@ -149,7 +149,7 @@ class Variant:
 
     @property
     def is_ranked(self) -> bool:
-        """Not where the readers pay for the deliveries: the load of fan-out only writes."""
+        """False if readers pay for the deliveries: the load of fan-out only writes."""
         return self.delivers and not self.store_flags.is_computed_on_read
 
     @property
@@ -158,7 +158,7 @@ class Variant:
         return self.delivers and self.database.files == 1
 
     def expects(self, audit: Mapping[str, Any] | None) -> bool:
-        """Tell whether a run finished, with the audit that this variant should have."""
+        """Return whether a run finished with the audit that this variant should have."""
         return audit is not None and audit["ok"] == self.should_be_clean
 
 

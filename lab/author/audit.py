@@ -1,4 +1,4 @@
-"""What readers of the author's service find, against what its clients were told.
+"""Audit of the author's service: what readers find, compared with what clients were told.
 
 A post is known by the end of its text, which the load generator makes unique: each of several
 SQLite files counts its own ids.
@@ -14,7 +14,7 @@ import redis
 
 AUTHOR = 1
 TAG_LENGTH = 32
-"""Of the text's end (``locustfiles.author``)."""
+"""Characters at the end of a text that identify the post (``locustfiles.author``)."""
 OWNERS = "SELECT related_person FROM feed_personrelation WHERE person = 1"
 POSTS = f"SELECT id, SUBSTR(content, -{TAG_LENGTH}) FROM post_post"  # noqa: S608
 RECORDS = (
@@ -24,7 +24,7 @@ RECORDS = (
 
 
 class Entry(NamedTuple):
-    """How often a post is in a feed."""
+    """A post in a feed, and how often."""
 
     owner: int
     tag: str

@@ -1,4 +1,4 @@
-"""What each factor does to a share: pairs of runs that differ in nothing else."""
+"""Effects of single factors on a share, from pairs of runs that differ in nothing else."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ class Effect(NamedTuple):
     """The differences that one step of a factor makes, in the order of the pairs."""
 
     what: str
-    """The share that differs."""
+    """Name of the share."""
     factor: str
     before: float
     after: float
@@ -74,7 +74,7 @@ def effects(runs: Sequence[tuple[int, Crossing, float]], what: str) -> list[Effe
 
 
 def _turned(factor: str, before: float, after: float) -> bool:
-    """Tell whether a step goes back to what things were: less, or DEBUG on."""
+    """Return whether a step goes back to the original setting: less, or DEBUG on."""
     return (before < after) if factor == "debug" else (before > after)
 
 

@@ -25,7 +25,7 @@ HEALTH = "/v1/health-check/"
 LOOK_EVERY_S = 0.5
 WORKER = ("-A", "feed", "worker", "--loglevel=info")
 TOKENS = "person_id,token\n1,none\n"
-"""Everybody posts as person 1, whom nobody asks for a token."""
+"""All users post as person 1, without a token."""
 PACKAGES = ("Django", "gunicorn", "gevent", "djangorestframework", "PyMySQL", "celery")
 VERSIONS = (
     "from importlib.metadata import version; "
@@ -83,7 +83,7 @@ class AuthorService(Service):
             time.sleep(LOOK_EVERY_S)
 
     def receipts(self) -> list[Receipt] | None:
-        """Return None: nothing tells when a post was delivered."""
+        """Return None: the author's code doesn't record when a post was delivered."""
         return None
 
     def audit(self, accepted: Path) -> dict[str, Any]:
@@ -112,7 +112,7 @@ class AuthorService(Service):
 
     @property
     def _told(self) -> dict[str, str]:
-        """What the servers say of themselves."""
+        """Versions of the servers."""
         return {k: v for server in self.servers for k, v in server.environment.items()}
 
     def _databases(self) -> list[dict[str, str]]:

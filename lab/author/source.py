@@ -1,4 +1,4 @@
-"""Where the author's code comes from, and the Python that runs it."""
+"""The author's code, fetched at a commit, and the Python that runs it."""
 
 import os
 import shutil

@@ -21,7 +21,7 @@ AUTHOR, OURS = "author", "rowwise"
 
 
 class Crossing(NamedTuple):
-    """What may have made 84.5 % of the requests fail."""
+    """The settings that may have made 84.5 % of the requests fail."""
 
     max_connections: int
     buffer_pool_mib: int
@@ -82,7 +82,7 @@ class AuthorVariant(Variant):
 
     @property
     def is_ranked(self) -> bool:
-        """It is what the others are compared with."""
+        """The author's code is what others are compared with, so it isn't ranked."""
         return False
 
     @property
@@ -90,7 +90,7 @@ class AuthorVariant(Variant):
         return False
 
     def expects(self, audit: Mapping[str, Any] | None) -> bool:
-        """Tell whether a run finished; whatever the audit finds is what was to be found out."""
+        """Return whether a run finished; any finding of the audit is expected."""
         return audit is not None
 
 

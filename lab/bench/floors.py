@@ -1,4 +1,4 @@
-"""How fast the servers are with the fastest client at hand: no store can be faster for long."""
+"""Upper bounds: how fast each server is with its fastest client."""
 
 import csv
 import resource

@@ -1,4 +1,4 @@
-"""How many people, friends and posts per batch the bench goes through."""
+"""The numbers of people, friends and posts per batch that are benched."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What people read of a bench: tables in the terminal, a page of Markdown, and pictures."""
+"""Output of a bench: tables in the terminal, a Markdown page, an HTML page and pictures."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ def show(record: Record, grid: Grid) -> None:
 
 
 def report_bench(folder: Path) -> bool:
-    """Print and write the report of an earlier bench, and tell whether all went well."""
+    """Print and write the report of an earlier bench; return whether all went well."""
     record = Record.read(folder)
     grid = Grid.of(record.rows)
     publish(record, grid)

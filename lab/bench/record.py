@@ -1,4 +1,4 @@
-"""What the bench found, on disk the moment it is known."""
+"""The results of a bench, written to disk as soon as they exist."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A run of the bench, from the options to what people read."""
+"""A run of the bench, from options to output."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -73,7 +73,7 @@ def _works(targets: Sequence[Target], site: Site, record: Record) -> Iterator[tu
 
 
 def _attempt(name: str, work: Work, record: Record) -> bool:
-    """Do a part of the run; its failure is written down, and no other part's."""
+    """Do a part of the run; record its failure, and go on."""
     try:
         with stage(name) as advance:
             check_resources(record.out)

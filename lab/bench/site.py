@@ -1,4 +1,4 @@
-"""Where the bench runs: a database of each kind with its people, and a Redis for each who asks."""
+"""The servers of a bench: one seeded database of each kind, and a fresh Redis per target."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What is benched: the stores, each on its server, and other systems' ways of delivering."""
+"""The targets of a bench: stores on their servers, and other systems' ways of delivering."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class Target:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What the service is told of it."""
+        """Environment variables of the service."""
         return {"FEED_TIMELINE_STORE": self.store} if self.kind == "store" else {}
 
     @property
@@ -34,7 +34,7 @@ class Target:
 
     @property
     def role(self) -> str | None:
-        """What the server's CPU is counted as; None where the work is done in the process."""
+        """Role of the server whose CPU is counted; None if the store works in the process."""
         if self.uses_redis:
             return "redis"
         return "database" if self.database == "mysql_tuned" else None

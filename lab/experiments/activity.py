@@ -27,15 +27,15 @@ QUERIES = ("as_found", "fewer_queries", "indexed", "best")
 TAGS = ("tags_as_found", "tags_fewer_queries", "tags_indexed")
 """The same on the published tables."""
 LAST_DAY = "2025-12-31"
-"""Of the log, which goes back for six months from there, with 2,000 rows per person."""
+"""Last day of the log: six months, with 2,000 rows per person."""
 TIMEOUT_S = 30
 PATIENT = {"GUNICORN_CMD_ARGS": "--timeout=300"}
 """A worker that scans for so long isn't dead. If it were killed, its clients would ask again
 without a word, and their requests would be missing from the figures."""
 AUDIT_WITHIN_S = 20
-"""What scans the table for each answer would take minutes for all."""
+"""Seconds for the audit: queries that scan the table would need minutes for all answers."""
 ARRIVALS = {1: 9, 20: 3, 50: 3}
-"""Seconds for which so many requests per second arrive."""
+"""Seconds during which requests arrive."""
 
 
 def mean_ms(page: str) -> Figure:

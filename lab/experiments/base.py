@@ -1,4 +1,4 @@
-"""What an experiment declares; everything else of the laboratory is the same for all of them."""
+"""The base class of experiments: what an experiment declares."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from launch.variants import Variant
 
 
 class Asked(NamedTuple):
-    """What the command line says of the load; None leaves it to the experiment."""
+    """The options of the command line that change the load; None: the experiment's own."""
 
     users: int | None = None
     run_time_s: int | None = None
@@ -22,7 +22,7 @@ class Asked(NamedTuple):
     arrivals: str | None = None
     password: str | None = None
     loads: str | None = None
-    """Names, "a,b"."""
+    """Names of loads, separated by commas."""
     own: Mapping[str, float] = {}
     """The experiment's own options (``Experiment.options``), those that were given."""
 
@@ -35,7 +35,7 @@ class Measured(NamedTuple):
     load: Load
     requests: Requests
     folder: Path
-    """Of the run, with what Locust wrote: requests.csv and accepted.csv."""
+    """Folder of the run, with Locust's requests.csv and accepted.csv."""
     drain_within_s: int
     own: Mapping[str, float]
     """As in ``Asked``."""
@@ -64,7 +64,7 @@ class Experiment(ABC):
     variants: ClassVar[tuple[str, ...]]
     seed: ClassVar[Seed] = Seed()
     drain_within_s: ClassVar[int] = 480
-    """Unless the command line says otherwise."""
+    """Default of --drain-within."""
     around_s: ClassVar[int] = 15
     """Estimated seconds that a run takes before its load and after it."""
     steps: ClassVar[int] = 1
@@ -77,10 +77,10 @@ class Experiment(ABC):
 
     @abstractmethod
     def loads(self, asked: Asked) -> list[Load]:
-        """Return the loads that the variants are put under, the heaviest last."""
+        """Return the loads of the experiment, the heaviest last."""
 
     def suits(self, variant: Variant, load: Load) -> bool:
-        """Tell whether a variant is put under a load."""
+        """Return whether a variant runs under a load."""
         return True
 
     def loads_of(self, variant: Variant, asked: Asked) -> list[Load]:

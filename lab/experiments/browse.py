@@ -30,12 +30,12 @@ from launch.service import Seed
 from launch.variants import DATABASES, UnknownVariant, Variant
 
 SHAPES = {"smoke": (1, 5), "load": (100, 8), "stress": (500, 10)}
-"""Users, and for how many seconds; published were 60."""
+"""Users, and seconds (published: 60)."""
 RAMP_S = 2
 FINISH_WITHIN_S = 10
 """Users who are asked to stop get so long: an overloaded service hasn't answered its probes yet."""
 APP_CPUS = 0.4
-"""Of each app server: five of them have two cores to themselves, one has not."""
+"""Cores of each app server, so that five of them share two."""
 BLIND_DELAY_S = 2
 UNSEEN = "no look at what was written was answered in time, so the audit has only the counts"
 SPELLING = re.compile(

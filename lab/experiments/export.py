@@ -27,7 +27,7 @@ ORDINARY = ("POST /v1/token/", "GET /v1/feed/")
 EXPENSIVE = ("GET /v1/me/export/", "GET /v1/me/report/", "FEED export from order to file")
 PASSWORD = "export"  # noqa: S105
 TIMES = 10
-"""That a user asks within a run; published: once a minute for ten minutes."""
+"""Requests of a user per run (published: once a minute for ten minutes)."""
 ONE_PROCESS = {
     "WEB_WORKERS": "1",
     "WEB_THREADS": "60",

@@ -1,4 +1,4 @@
-"""Factors: which of what was changed together made most of the published requests fail."""
+"""Factors: which of the settings that were changed together made most published requests fail."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

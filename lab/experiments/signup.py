@@ -31,12 +31,12 @@ SIGNUP = "POST /v1/signup/"
 TAKEN = "POST /v1/signup/ (taken)"
 CONTROL = "POST /v1/posts/"
 SIGNUP_SHARE = 0.8
-"""Of the users; the others are the controls (locustfiles/signup.py)."""
+"""Share of the users who sign up; the others are the controls (locustfiles/signup.py)."""
 IDLE_S = 6
-"""Before the rush; the users come during the first of it."""
+"""Seconds before the rush; the users start during the first of them."""
 PATIENCE_S = 45
 THREADS = 16
-"""Of each app worker: a hash lets the others go on."""
+"""Threads per app worker: a hash releases the interpreter."""
 WEAK = "pbkdf2_fast"
 HASHERS = ("pbkdf2", WEAK, "scrypt", "argon2", "bcrypt")
 EXTRAS = {
@@ -45,9 +45,9 @@ EXTRAS = {
     "bounded": {"SIGNUP_MAX_HASHING": str(max(1, CORES // 2))},
     **{f"pool{size}": {"DB_POOL_SIZE": str(size)} for size in (1, 5, 12, 30)},
 }
-"""What a variant's name may go on with, in any order."""
+"""Suffixes of a variant's name, in any order."""
 QUIET = 3
-"""Times its idle value that the control's p95 may reach while the rest of the service is quick."""
+"""Up to this multiple of its idle value the control's p95 counts as fast."""
 NO_FANOUT = {"FEED_STRATEGY": "null"}
 """So that the control, a post, is a single INSERT."""
 

@@ -1,4 +1,4 @@
-"""What the results of an experiment say when they are put side by side."""
+"""Comparison of the variants of an experiment: ranking, ties and the answer."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,11 +9,11 @@ from lab.results.result import Result
 from lab.results.summary import Summary, is_tie
 
 ANSWERING = 0.9
-"""What fails more of its requests is no measure for another's speed."""
+"""Variants with a smaller share of successful requests are not compared by speed."""
 
 
 def summaries(results: Iterable[Result]) -> list[Summary]:
-    """Let each experiment make summaries of its results."""
+    """Group results into summaries, each by its experiment's presentation."""
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(result.presentation, []).append(result)

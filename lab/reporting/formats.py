@@ -1,8 +1,8 @@
-"""Figures as people read them."""
+"""Number formats of reports."""
 
 
 def number(value: float | None) -> str:
-    """Write a figure with the digits that mean something."""
+    """Format a figure with its significant digits."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,4 +1,4 @@
-"""The report as one page that needs nothing else."""
+"""The report as one HTML file without other files."""
 
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
@@ -12,9 +12,11 @@ from lab.reporting.comparison import answer, presentation_of
 from lab.results.result import Result
 from lab.results.summary import Summary
 
-LAB = Path(__file__).parent
+HERE = Path(__file__).parent
 TEMPLATES = Environment(
-    loader=FileSystemLoader([LAB, LAB / "bench"]), autoescape=True, undefined=StrictUndefined
+    loader=FileSystemLoader([HERE, HERE.parent / "bench"]),
+    autoescape=True,
+    undefined=StrictUndefined,
 )
 
 

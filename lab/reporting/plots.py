@@ -33,7 +33,7 @@ Drawing = Callable[..., Figure]
 Points = Sequence[tuple[float, float]]
 
 INK = "#010203"
-"""Drawn with this, and then with whatever the page writes with."""
+"""Placeholder colour; replaced by the page's text colour."""
 GOOD, BAD, PUBLISHED = "#2f7ed8", "#d9480f", "#8a63d2"
 GREY = "#7d8590"
 ROLE_COLOURS = {
@@ -50,11 +50,11 @@ SERIES = (
     *("#2f7ed8", "#d9480f", "#12a594", "#e5a50a", "#8a63d2", "#57ab5a", "#c2528b"),
     *("#a0713d", "#94d82d", "#e64980", "#8b949e", "#15aabf", "#5f3dc4"),
 )
-"""Of curves that a reader has to tell apart, in the order of the legend."""
+"""Colours of curves, in the order of the legend."""
 LATE_MS = 1000
-"""Beyond it a lag stands beside the rate, which a backlog doesn't slow."""
+"""A longer lag is written beside the rate, which a backlog doesn't slow."""
 WIDTH = 5.4
-"""Inches; narrow, so that a telephone shows the letters as large as a page does."""
+"""Inches; narrow, so that text is readable on a phone."""
 ROW = 0.27
 STYLE: Any = {
     "svg.fonttype": "none",
@@ -147,7 +147,7 @@ def _bar(axes: Axes, at: int, summary: Summary, value: Value, least: float) -> N
 
 
 def _but(summary: Summary) -> str:
-    """Say what a rate alone hides."""
+    """Return what a rate alone hides: an audit or a long lag."""
     if not summary.is_clean:
         return ", not clean" + (" (as expected)" if summary.as_expected else "")
     lag_ms = summary.median(lambda r: r.lag_ms.get("p99")) or 0.0

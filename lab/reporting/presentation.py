@@ -1,4 +1,4 @@
-"""How the results of an experiment are shown; reports are the same for all of them otherwise."""
+"""The presentation of an experiment in reports."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -18,15 +18,15 @@ class Column(NamedTuple):
     figure: Figure
     write: Callable[[float | None], str] = number
     spread: bool = False
-    """Of several runs, show the smallest and the largest too."""
+    """Show the smallest and the largest of several runs too."""
     brief: bool = False
-    """For the terminal, which has room for few, and for ``lab compare``."""
+    """Shown in the terminal and by ``lab compare``."""
     is_latency: bool = False
     """A lower bound where the window was too short (``lab.results.laws.is_cut_off``)."""
 
 
 class Published(NamedTuple):
-    """What was published, on its authors' machines; never audited."""
+    """Published figures, from their authors' machines; never audited."""
 
     what: str
     figures: Mapping[str, float]
@@ -62,12 +62,12 @@ class Presentation(ABC):
     headline: ClassVar[Column]
     """The column that the top picture draws."""
     axis: ClassVar[str]
-    """What that picture writes below it."""
+    """Label of that picture's axis."""
     more_is_better: ClassVar[bool] = False
     tie_break: ClassVar[str] = ""
-    """What the rank decides by between variants that the headline can't tell apart."""
+    """What decides between variants that tie by the headline."""
     contrast: ClassVar[str] = "{name} takes {ratio} times as long, at {rates} requests/s."
-    """Of the best and the last one; ``rates`` are theirs, the last one's first."""
+    """Sentence that compares the best with the last; ``rates``: the last one's first."""
     findings: ClassVar[tuple[str, ...]]
     """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
     pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)
@@ -92,26 +92,26 @@ class Presentation(ABC):
 
     @abstractmethod
     def praise(self, summary: Summary) -> str:
-        """Say in a sentence what the best variant reached."""
+        """Return a sentence on what the best variant reached."""
 
     def beside(self, compared: Sequence[Summary]) -> str:
-        """Say how the variants compare with those that aren't ranked, if that matters."""
+        """Return how the variants compare with those that aren't ranked, if that matters."""
         return ""
 
     def verdict(self, compared: Sequence[Summary]) -> str:
-        """Say what came out, where it isn't which variant is the best."""
+        """Return the answer of an experiment that doesn't look for the best variant."""
         return ""
 
     def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
-        """Return what there is to say of all summaries together, below the table."""
+        """Return remarks on all summaries together, for below the table."""
         return ()
 
     def remarks(self, summary: Summary) -> Sequence[str]:
-        """Return what there is to say of a summary below the table."""
+        """Return remarks on one summary, for below the table."""
         return ()
 
     def rank(self, summary: Summary) -> tuple[float, ...]:
-        """Return what the summaries of the heaviest load are sorted by, the best first."""
+        """Return the sort key of the summaries under the heaviest load, the best first."""
         value = summary.median(self.headline.figure)
         if value is None:
             return (float("inf"),)

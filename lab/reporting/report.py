@@ -1,4 +1,4 @@
-"""From the results in a folder to what people read: tables, a page, and the data of both."""
+"""From a folder of results to tables, a page, and their data."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ from lab.results.result import Result, read_results
 
 
 def report(folder: Path) -> bool:
-    """Print the comparison, write it beside the results, and tell whether all went as expected.
+    """Print the comparison, write it beside the results, and return whether all went as expected.
 
     Writes report.html, report.md, its first picture as headline.svg, results.csv (a row a run) and
     results.json. Raises ValueError if there are no results.

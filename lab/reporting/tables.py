@@ -65,7 +65,7 @@ def audit(summary: Summary) -> str:
 
 
 def as_table(results: Sequence[Result], compared: Sequence[Summary]) -> Table:
-    """Show what a narrow window has room for; the report has all columns."""
+    """Return the brief columns, which fit into a terminal."""
     brief = [column for column in presentation_of(compared).columns if column.brief]
     table = Table(title=title(results), caption=machine(results), box=SIMPLE)
     table.add_column("variant", no_wrap=True)
@@ -164,7 +164,7 @@ def _middle(summary: Summary, column: Column) -> str:
 
 
 def spread(summary: Summary, column: Column) -> str:
-    """Write the median, and of several runs the smallest and the largest too."""
+    """Format the median, with the smallest and the largest of several runs."""
     middle = _middle(summary, column)
     low, high = map(column.write, summary.spread(column.figure))
     return middle if low == high or middle == "-" else f"{middle} ({low} … {high})"
@@ -175,7 +175,7 @@ def _findings(audit: dict[str, int], kinds: Sequence[str]) -> str:
 
 
 def _share(audit: dict[str, int], kind: str) -> str:
-    """Return how much of what was expected, where the audit knows that, else how many."""
+    """Return the share of what was expected if the audit knows it, else the count."""
     expected = audit.get("expected")
     return f"{audit[kind]:,}" if expected is None else f"{audit[kind] / max(1, expected):.1%}"
 

@@ -14,7 +14,7 @@ from lab.results.result import Result, read_results
 from lab.results.summary import Summary, is_tie
 
 MACHINE = ("cpu", "cpus", "memory_gib")
-"""What has to be alike, or figures of the two say more of the machines than of the service."""
+"""Facts that have to be equal for a comparison."""
 LOAD = ("window_s", "offered_rps")
 
 

@@ -1,4 +1,4 @@
-"""From single requests and receipts to the figures of a result."""
+"""Figures of a result, from single requests and receipts."""
 
 from collections.abc import Sequence
 

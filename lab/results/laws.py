@@ -14,7 +14,7 @@ from lab.results.requests import Request, Requests
 from lab.results.result import Balance, Result
 
 PAUSED = ("paused", "checked")
-"""Arrivals whose users pause after an answer, and don't keep a schedule."""
+"""Arrivals whose users pause after each answer instead of keeping a schedule."""
 TOLERANCE = 0.05
 """Share by which the two sides of a law may differ."""
 UNACCOUNTED = 0.15

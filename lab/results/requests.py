@@ -1,4 +1,4 @@
-"""Every request that the load generator made, and those that count."""
+"""The requests of a load, and which of them count."""
 
 import csv
 from collections import Counter, defaultdict
@@ -21,14 +21,14 @@ class Request(NamedTuple):
     name: str
     """Method and route, like "POST /v1/posts/"."""
     begun_at: float
-    """With arrivals on a schedule, when it was due."""
+    """Start; for arrivals on a schedule, when it was due."""
     ended_at: float
-    """When it was answered, or when the test ended without an answer."""
+    """Time of the answer, or of the end of the load without one."""
     error: str
     """Empty if it succeeded."""
     answered: bool = True
     length: int = 0
-    """Of the answer, in bytes."""
+    """Bytes of the answer."""
 
     @property
     def ms(self) -> float:
@@ -54,9 +54,9 @@ class Requests(NamedTuple):
     routes: Mapping[str, Route]
     """Every request that has a name of its own, counted or not."""
     counted: Sequence[Request]
-    """Also before and after the window."""
+    """The counted requests, also before and after the window."""
     rows: Sequence[Request]
-    """All, counted or not."""
+    """All requests, counted or not."""
 
     @property
     def answered(self) -> list[Request]:

@@ -1,4 +1,4 @@
-"""What several runs come to, and whether two variants differ."""
+"""Summaries of several runs, and whether two of them differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,17 +10,17 @@ from lab.results.result import Figure, Result
 from launch.variants import Variant
 
 SAME = 0.02
-"""Share by which two figures may always differ without saying anything."""
+"""Two figures that differ by a smaller share always tie."""
 ENOUGH_REPEATS = 3
-"""Runs from which the spread says what the machine does to a figure."""
+"""Runs from which on the spread decides ties."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What the runs of one variant under one load come to: the median of each figure."""
+    """The runs of one variant under one load, with the median of each figure."""
 
     nothing: ClassVar[str] = "nothing succeeded"
-    """What a picture says where there is no figure."""
+    """Text of a picture where there is no figure."""
 
     variant: Variant
     results: Sequence[Result]
@@ -75,13 +75,13 @@ class Summary:
         return median(values) if values else None
 
     def spread(self, figure: Figure) -> tuple[float, float]:
-        """Return the smallest and the largest; of no value (0, 0)."""
+        """Return the smallest and the largest value; (0, 0) without values."""
         values = self.values(figure) or [0.0]
         return min(values), max(values)
 
 
 def is_tie(one: Summary, other: Summary, figure: Figure) -> bool:
-    """Tell whether a figure doesn't tell two summaries apart.
+    """Return whether two summaries tie by a figure.
 
     With enough runs of both, their intervals from the smallest to the largest overlap; with fewer,
     they differ by less than the speed of the machine did (calibration).

@@ -1,4 +1,4 @@
-"""What a result was measured on."""
+"""Description of the machine and the variant of a result."""
 
 import os
 import platform

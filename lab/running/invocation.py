@@ -1,4 +1,4 @@
-"""What all runs of an invocation share, and how they are repeated."""
+"""The options that all runs of an invocation share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ class Invocation:
     """Other programs are known to use the machine, so that utilisation is not judged."""
 
     def estimate(self, loads: Sequence[Load], repeats: int) -> str:
-        """Say how long a run under each of these loads takes, if no answer is late."""
+        """Return an estimate of the time that the runs under these loads take."""
         steps = self.experiment.steps
         repeat_s = steps * sum(load.seconds + self.experiment.around_s for load in loads)
         times = f", {repeats} times" if repeats > 1 else ""
@@ -30,7 +30,7 @@ class Invocation:
         return f"{self.experiment.name}: {steps * len(loads)} runs{times}, about {minutes} min"
 
     def command(self, variant: Variant, load: Load) -> str:
-        """Return what repeats the run of a variant under a load."""
+        """Return the command that repeats the run of a variant under a load."""
         options = {
             "variants": variant.name,
             **({"loads": load.name} if load.name else {}),

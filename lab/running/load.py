@@ -1,4 +1,4 @@
-"""The load: Locust as anyone would run it."""
+"""The load: a Locust command."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -32,11 +32,11 @@ class Load:
     answer; checked: after each but a failure; open: they keep the schedule, answered or not
     (``locustfiles.arrivals``)."""
     pace_s: float = 1.0
-    """From one action of a user to the next, or the pause after an answer."""
+    """Seconds from one action of a user to the next, or the pause after an answer."""
     share: float = 1.0
-    """Of the users, those whose requests are counted."""
+    """Share of the users whose requests are counted."""
     classes: tuple[str, ...] = ()
-    """Of the locustfile's users, by name; empty: all."""
+    """User classes of the locustfile, by name; empty: all."""
     counted: tuple[str, ...] = ()
     """The requests that the figures are of, like "POST /v1/posts/"; empty: all. Each is an action
     of its own, so that users, rate and latency fit together (``lab.results.laws``)."""
@@ -46,11 +46,11 @@ class Load:
     """For how long the last answers are waited for when the load has ended. If they are, the
     figures are of what was begun in the window, else of what ended in it."""
     options: Mapping[str, object] = field(default_factory=dict)
-    """Of the locustfile; an empty text sets a flag."""
+    """Options of the locustfile; an empty text sets a flag."""
     files: tuple[str, ...] = ()
     """What the locustfile writes beside requests.csv: its option "accepted" names accepted.csv."""
     optional: bool = False
-    """Only if ``--loads`` names it."""
+    """Run only if ``--loads`` names it."""
 
     @property
     def offered_rps(self) -> float:

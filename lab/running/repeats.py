@@ -1,4 +1,4 @@
-"""How often a matrix of variants is run."""
+"""The number of repeats."""
 
 from collections.abc import Iterator
 from itertools import count
@@ -16,7 +16,7 @@ LEAST, MOST = 3, 9
 class Repeats(NamedTuple):
     least: int = 1
     precision: float | None = None
-    """Percent of the median that the interval of all runs may be wide."""
+    """Widest allowed interval of all runs, in percent of the median."""
 
     @property
     def first(self) -> int:

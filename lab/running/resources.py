@@ -1,4 +1,4 @@
-"""Stopping in time when the machine runs short of what a run needs."""
+"""Checks of disk and memory, to stop in time."""
 
 from pathlib import Path
 

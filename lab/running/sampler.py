@@ -1,4 +1,4 @@
-"""What the processes of each role use, sampled beside a run."""
+"""CPU and memory of the processes of each role, sampled during a run."""
 
 import time
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ class Sampler:
         return _grown(self._wanted, role, start, end)
 
     def memory_mib(self, role: str) -> float:
-        """Return the most that a role had at a time."""
+        """Return the peak memory of a role."""
         return max((sample.get(role, 0.0) for sample in self._memory), default=0.0)
 
     def _look_at_cpu(self) -> None:

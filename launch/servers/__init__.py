@@ -1,4 +1,4 @@
-"""The servers of a run: private ones, started from whatever is there, or somebody else's."""
+"""The servers of a run: private ones from installed binaries or images, or external ones."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ CHOICES = (*LAUNCHERS, EXTERNAL)
 
 
 def servers_for(variant: Variant, choice: str, processes: Processes, folder: Path) -> list[Backend]:
-    """Return what a variant needs beside SQLite, not started yet."""
+    """Return the servers that a variant needs, not started yet."""
     profile = variant.database.profile
     rabbitmq = variant.broker == "rabbitmq"
     replicas, options = variant.database.replicas, variant.database.options

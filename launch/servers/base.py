@@ -7,17 +7,17 @@ from launch.processes import Processes, free_port
 
 
 class Backend(ABC):
-    """A server that a run needs, whoever started it."""
+    """A server that a run needs, private or external."""
 
     role: ClassVar[str]
-    """What its CPU and memory are counted as."""
+    """Role under which its CPU and memory are counted."""
     is_external: ClassVar[bool] = False
-    """It is not started here: neither CPU nor memory can be measured."""
+    """Not started here, so that neither CPU nor memory can be measured."""
 
     @property
     @abstractmethod
     def environment(self) -> dict[str, str]:
-        """What the service has to know to find it."""
+        """Environment variables of the service."""
 
     @abstractmethod
     def start(self) -> None:
@@ -31,17 +31,17 @@ class Server(Backend):
     """A private server. How it is started is a ``Launcher``'s business."""
 
     binaries: ClassVar[tuple[str, ...]]
-    """Any of these will do, the first that is installed."""
+    """Names of the binary; the first that is installed is used."""
     kinds: ClassVar[tuple[str, ...]] = ()
-    """What each of them is called by ``chosen_by``."""
+    """Values of ``chosen_by`` for each of them."""
     chosen_by: ClassVar[str] = ""
     """The environment variable that chooses one of them."""
     package: ClassVar[str]
-    """Debian's."""
+    """Debian package."""
     image: ClassVar[str]
-    """Of a container, the one that compose uses too."""
+    """Image of a container, the same as in compose."""
     image_port: ClassVar[int]
-    """Where it listens inside the container."""
+    """Port inside the container."""
 
     def __init__(self, processes: Processes, folder: Path, launch: "Launcher") -> None:
         self.processes = processes
@@ -53,14 +53,14 @@ class Server(Backend):
     def is_ready(self) -> bool: ...
 
     def prepare(self, binary: str) -> None:
-        """Do what an installed binary needs before its first start."""
+        """Prepare the first start of an installed binary."""
 
     @abstractmethod
     def command(self, binary: str) -> list[str]:
         """Return what starts an installed binary on ``port``, with its files in ``folder``."""
 
     def local_environment(self) -> dict[str, str]:
-        """Return what an installed binary has to find in its environment."""
+        """Return environment variables of an installed binary."""
         return {}
 
     def container_options(self) -> Sequence[str]:
@@ -78,7 +78,7 @@ class Server(Backend):
         self.after_start()
 
     def after_start(self) -> None:
-        """Do what needs the running server."""
+        """Finish what needs the running server."""
 
 
 Launcher = Callable[[Server], None]

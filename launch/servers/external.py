@@ -22,7 +22,7 @@ from launch.servers.redis import redis_name
 
 QUEUE = "celery"
 COMPARED = ("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "max_connections")
-"""What makes a profile; the rest of it goes by other names from server to server."""
+"""Settings of a profile that are compared; others have different names on other servers."""
 SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -146,7 +146,7 @@ def _named(name: str, scheme: str) -> str:
 
 
 def differences(profile: Path, settings: dict[str, str]) -> list[str]:
-    """Say which settings of a profile a server doesn't have."""
+    """Return the settings in which a server differs from a profile."""
     wanted = ConfigParser(allow_no_value=True)
     wanted.read(profile)
     return [

@@ -1,4 +1,4 @@
-"""How private servers are started: from installed binaries, or from the images of compose."""
+"""Launchers of private servers: installed binaries, or the images of compose."""
 
 import os
 import shutil
@@ -10,7 +10,7 @@ from launch.servers.base import Launcher, Server
 
 SBIN = "/usr/sbin:/usr/local/sbin:/sbin"
 UNPACKED = Path(".mysql/bin").resolve()
-"""What ``make mysql`` makes."""
+"""Folder that ``make mysql`` creates."""
 
 
 def local(server: Server) -> None:
@@ -92,7 +92,7 @@ def _main_pid(container: str) -> int:
 
 
 def docker_answers() -> bool:
-    """Tell whether there is an engine, not only a client."""
+    """Return whether a Docker engine answers."""
     if not shutil.which("docker"):
         return False
     return subprocess.run(("docker", "info"), capture_output=True).returncode == 0

@@ -26,9 +26,9 @@ from lab.running.load import Load
 from launch.variants import Variant
 
 BROKE = "broke: "
-"""An error of a run that says which limit it didn't keep."""
+"""Prefix of the errors that name a broken limit."""
 FLOOR = "null"
-"""The strategy that shows what everything but the fan-out costs."""
+"""The strategy that delivers nothing: the cost of everything but the fan-out."""
 FIRST = 500
 """Posts per second that a search begins with."""
 ROLES = ("web", "workers", "database", "redis", "broker", "locust")
@@ -117,8 +117,8 @@ class CapacityPresentation(FanoutPresentation):
 class Capacity(Fanout):
     """A search: each of its steps is a run of the fan-out at a rate, audit included.
 
-    What breaks is tried once more before it counts: the machine is noisy. Not if it was far off,
-    while the machine was as quick as it had been.
+    A rate that breaks is tried once more, because the machine is noisy; not if it was far beyond
+    its limit while the machine was as fast as before.
     """
 
     name = "capacity"
@@ -183,7 +183,7 @@ def _is_tried_again(results: Sequence[Result], variant: Variant, is_again: bool)
 
 
 def _told(found: Result, steps: Sequence[Result]) -> Iterator[str]:
-    """Say what held, what broke next, and what was busy."""
+    """Yield what held, what broke next, and which cores were busy."""
     broke = [it for it in steps if not held(it) and rate_of(it) > rate_of(found)]
     nearest = min(broke, key=rate_of, default=None) if held(found) else found
     yield f"{rate_of(found):,g}/s held" if held(found) else "no rate holds"
@@ -213,7 +213,7 @@ def _cores(result: Result) -> str:
 
 
 def _tax(floor: Summary, compared: Sequence[Summary]) -> str:
-    """Say which share of what ``floor`` holds its neighbours hold."""
+    """Return the rates that hold as shares of the rate that ``floor`` holds."""
     held = floor.median(HELD.figure)
     shares = [
         f"{summary.name} holds {(summary.median(HELD.figure) or 0.0) / held:.2f}"

@@ -3,21 +3,21 @@
 from typing import NamedTuple
 
 LEAST = 10
-"""Per second; what breaks here holds nothing."""
+"""Lowest rate, in posts per second; what breaks here holds nothing."""
 STEP = 5
-"""Rates are multiples of it."""
+"""Rates are multiples of this."""
 NARROW = 0.04
-"""Of the rate that held: as far as a search goes."""
+"""Share of the rate that held; a narrower bracket ends the search."""
 
 
 class Bracket(NamedTuple):
-    """What a search knows. Rates are per second."""
+    """The highest rate that held and the lowest that broke, in posts per second."""
 
     held: int = 0
     broke: int | None = None
 
     def after(self, rate: int, held: bool) -> "Bracket":
-        """Return what is known when a rate between the two has been tried."""
+        """Return the bracket after another rate was tried."""
         return self._replace(held=rate) if held else self._replace(broke=rate)
 
     def next_rate(self, most: int) -> int | None:

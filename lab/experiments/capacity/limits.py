@@ -10,18 +10,18 @@ from launch.variants import Variant
 FAILING = 0.001
 ANSWERED = 0.99
 FAR_OFF = 0.8
-"""What answers less of what it is offered isn't near its limit."""
+"""A run that answers a smaller share of its offered rate is far beyond its limit."""
 SLOWED = 1.25
-"""Times the calibration of a quieter run: too much for its figures to be compared."""
+"""A run whose calibration is this many times that of a quieter run was slowed."""
 
 
 class Limits(NamedTuple):
     p99_ms: float = 1000
-    """Of requests, until they are answered."""
+    """Limit of the requests' p99."""
     lag_ms: float = 500
-    """The lag's p99."""
+    """Limit of the lag's p99."""
     rps: int = 4000
-    """No higher rate is tried."""
+    """Highest rate that is tried."""
 
     @classmethod
     def of(cls, own: Mapping[str, float]) -> "Limits":
@@ -35,13 +35,13 @@ class Limits(NamedTuple):
 
 
 def held(result: Result) -> bool | None:
-    """Tell whether a run kept its limits; None if it didn't finish."""
+    """Return whether a run kept its limits; None if it didn't finish."""
     kept = result.extra.get("held")
     return None if kept is None else kept > 0
 
 
 def broken(result: Result, variant: Variant, limits: Limits) -> Iterator[str]:
-    """Yield what a run under a load didn't keep; nothing of one that held."""
+    """Yield each limit that a run broke; nothing if it held."""
     answered = result.achieved_rps or 0.0
     p99_ms, lag_ms = result.latency_ms.get("p99"), result.lag_ms.get("p99")
     if result.failures > FAILING * result.requests:
@@ -57,12 +57,12 @@ def broken(result: Result, variant: Variant, limits: Limits) -> Iterator[str]:
 
 
 def is_far_off(result: Result, variant: Variant) -> bool:
-    """Tell whether what broke its limits would break them again on a quieter machine."""
+    """Return whether a run broke its limits by far: a quieter machine would not help."""
     answered = result.achieved_rps or 0.0
     return answered < FAR_OFF * result.offered_rps or not variant.expects(result.audit)
 
 
 def was_slowed(results: Sequence[Result]) -> bool:
-    """Tell whether noisy neighbours (CPU steal) slowed the machine in the last of these runs."""
+    """Return whether noisy neighbours (CPU steal) slowed the machine in the last of these runs."""
     speeds_ms = [result.environment["calibration_ms"] for result in results]
     return bool(speeds_ms[-1] > SLOWED * min(speeds_ms))
