@@ -37,8 +37,8 @@ def cells(line: Line) -> list[str]:
 
 
 def cell(line: Line, column: Column) -> str:
-    bound = "≥ " if column.is_latency and line.is_cut_off else ""
-    return bound + (spread(line, column) if column.spread else _middle(line, column))
+    shown = spread(line, column) if column.spread else _middle(line, column)
+    return f"≥ {shown}" if column.is_latency and line.is_cut_off and shown != "-" else shown
 
 
 def published_cells(published: Published, columns: Sequence[Column]) -> list[str]:
