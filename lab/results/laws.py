@@ -56,9 +56,15 @@ def _cycle_s(request: Request, load: Load) -> float:
 
 def is_cut_off(result: Result) -> bool:
     """Tell whether the latencies are lower bounds, since the window ended before the long ones."""
-    waited_for = result.balance is not None and result.balance.patient
-    p99_ms = result.latency_ms.get("p99") or 0.0
-    return not waited_for and p99_ms > CUT_OFF * result.window_s * 1000
+    balance = result.balance
+    if balance is not None and (balance.patient or _stuck(balance) > TOLERANCE * balance.users):
+        return not balance.patient
+    return (result.latency_ms.get("p99") or 0.0) > CUT_OFF * result.window_s * 1000
+
+
+def _stuck(balance: Balance) -> float:
+    """Return how many users waited, on average, for answers that never came in the window."""
+    return balance.in_flight - balance.rate_rps * balance.cycle_s
 
 
 def implied_mean_s(result: Result) -> float | None:

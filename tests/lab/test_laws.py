@@ -46,6 +46,17 @@ def test_latencies_that_the_window_cut_off_are_lower_bounds(tmp_path):
     assert "by Little's law the mean is 24.8 s" in markdown
 
 
+def test_users_who_wait_for_longer_than_the_window_are_accounted_for(tmp_path):
+    """Nobody has an answer but those who are refused at once: the others wait, and are counted."""
+    refused = result(achieved_rps=0.0, failures=10, latency_ms={}, window_s=40)
+    refused.balance = balance(214.0, cycle_s=1.5, in_flight=481.0, waiting_at_end=500)
+
+    assert is_cut_off(refused)
+    assert not list(broken(refused))
+    refused.balance = balance(214.0, cycle_s=1.5, in_flight=310.0, waiting_at_end=320)
+    assert "321 users, not 500" in next(broken(refused))
+
+
 def test_what_was_waited_for_is_not_cut_off():
     assert not is_cut_off(result(**AS_COMMITTED, balance=balance(20.2, patient=True)))
 
