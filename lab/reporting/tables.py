@@ -36,15 +36,9 @@ def cells(summary: Summary) -> list[str]:
     return [summary.name, audit(summary), *(cell(summary, column) for column in columns)]
 
 
-<<<<<<< HEAD:lab/reporting/tables.py
 def cell(summary: Summary, column: Column) -> str:
-    bound = "≥ " if column.is_latency and summary.is_cut_off else ""
-    return bound + (spread(summary, column) if column.spread else _middle(summary, column))
-=======
-def cell(line: Line, column: Column) -> str:
-    shown = spread(line, column) if column.spread else _middle(line, column)
-    return f"≥ {shown}" if column.is_latency and line.is_cut_off and shown != "-" else shown
->>>>>>> main:lab/tables.py
+    shown = spread(summary, column) if column.spread else _middle(summary, column)
+    return f"≥ {shown}" if column.is_latency and summary.is_cut_off and shown != "-" else shown
 
 
 def published_cells(published: Published, columns: Sequence[Column]) -> list[str]:
