@@ -3,7 +3,8 @@
 It builds on parts of gunicorn that are not documented: how ThreadWorker hands connections on
 (enqueue_req, handle, finish_request, wait_for_and_dispatch_events, murder_pending, nr_conns,
 max_keepalived, poller, method_queue), TConn's parser, the parser's unreader and its buf, and of a
-request body.reader and _expected_100_continue. tests/config/test_gunicorn_private.py fails when those change.
+request body.reader and _expected_100_continue. tests/config/test_gunicorn_private.py fails when
+those change.
 """
 
 from functools import partial
