@@ -55,7 +55,7 @@ def set_receipts(post_ids: Sequence[int]) -> int:
     ids = ",".join(["%s"] * len(post_ids))
     with connection.cursor() as cursor:
         cursor.execute(SET_RECEIPTS.format(now=NOW[connection.vendor], ids=ids), post_ids)
-        return cursor.rowcount
+        return int(cursor.rowcount)
 
 
 def _aware(value: datetime | str) -> datetime:

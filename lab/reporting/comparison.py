@@ -16,7 +16,7 @@ def summaries(results: Iterable[Result]) -> list[Summary]:
     """Group results into summaries, each by its experiment's presentation."""
     groups: dict[str, list[Result]] = {}
     for result in results:
-        groups.setdefault(result.presentation, []).append(result)
+        groups.setdefault(result.experiment, []).append(result)
     return [
         summary
         for name, group in groups.items()
