@@ -6,7 +6,7 @@ import feed.recipients
 from accounts.friendships import befriend, renew_versions, unfriend
 from accounts.models import Friendship, Person
 from feed.models import Post
-from feed.recipients import _Joined, _Remembered, recipients_of
+from feed.recipients import _Joined, _Cached, recipients_of
 
 
 def recipients(*author_ids):
@@ -80,7 +80,7 @@ def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(frie
 
 
 def test_the_oldest_are_forgotten_when_there_are_too_many(friends, monkeypatch):
-    monkeypatch.setattr(feed.recipients, "remembered", memory := _Remembered())
+    monkeypatch.setattr(feed.recipients, "remembered", memory := _Cached())
     monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 7)
     renew_versions(Person.objects.all())
 
