@@ -11,6 +11,7 @@ from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column
 from lab.results import figures
 from lab.results.requests import Requests
 from lab.results.summary import Summary
+from lab.results.thresholds import HeldSummary
 from lab.running.load import Load
 from launch.variants import DATABASES, Variant
 
@@ -57,6 +58,7 @@ RUN_SUCCESS = Column("run success", lambda r: r.extra.get("run_success"), percen
 
 
 class Published001Presentation(BrowsePresentation):
+    summary_class = HeldSummary
     published = published_figures(RUN_P95.label, RUN_SUCCESS.label)
     columns = (
         OFFERED,

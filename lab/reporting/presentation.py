@@ -72,6 +72,7 @@ class Presentation(ABC):
     """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
     pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)
     limitations: ClassVar[tuple[str, ...]] = ()
+    summary_class: ClassVar[type[Summary]] = Summary
     measures_generator: ClassVar[bool] = False
     """The load generator is part of what is measured, so it may be saturated."""
     condition: ClassVar[str] = "that delivers finished with a clean audit"
@@ -85,7 +86,7 @@ class Presentation(ABC):
         for result in results:
             groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
         return [
-            Summary(variant_named(variant), group)
+            self.summary_class(variant_named(variant), group)
             for variants in groups.values()
             for variant, group in variants.items()
         ]

@@ -6,7 +6,7 @@ import feed.recipients
 from accounts.friendships import befriend, renew_versions, unfriend
 from accounts.models import Friendship, Person
 from feed.models import Post
-from feed.recipients import _Joined, _Cached, recipients_of
+from feed.recipients import _Cached, _Joined, recipients_of
 
 
 def recipients(*author_ids):

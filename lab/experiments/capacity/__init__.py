@@ -10,7 +10,6 @@ from lab.experiments.capacity.limits import (
     FAILING,
     Limits,
     broken,
-    held,
     is_far_off,
     was_slowed,
 )
@@ -22,6 +21,7 @@ from lab.reporting.formats import number
 from lab.reporting.presentation import CORES_BUSY, CPU, LATENCY, P99, Column, Plot
 from lab.results.result import Result
 from lab.results.summary import Summary
+from lab.results.thresholds import held
 from lab.running.load import Load
 from launch.variants import Variant
 

@@ -34,12 +34,6 @@ class Limits(NamedTuple):
         )
 
 
-def held(result: Result) -> bool | None:
-    """Return whether a run kept its limits; None if it didn't finish."""
-    kept = result.extra.get("held")
-    return None if kept is None else kept > 0
-
-
 def broken(result: Result, variant: Variant, limits: Limits) -> Iterator[str]:
     """Yield each limit that a run broke; nothing if it held."""
     answered = result.achieved_rps or 0.0

@@ -6,10 +6,10 @@ from itertools import cycle
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from lab.experiments.capacity.limits import held
 from lab.experiments.capacity.summary import tried
 from lab.reporting.plots import SERIES, WIDTH, as_svg
 from lab.results.summary import Summary
+from lab.results.thresholds import held
 
 
 @as_svg

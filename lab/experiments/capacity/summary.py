@@ -2,26 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from lab.experiments.capacity.limits import held
 from lab.results.result import Result
 from lab.results.summary import Summary
+from lab.results.thresholds import HeldSummary, held
 from launch.variants import Variant
 
 
 @dataclass(frozen=True)
-class SearchSummary(Summary):
+class SearchSummary(HeldSummary):
     """What searches found, and every run that they tried."""
 
-    nothing: ClassVar[str] = "nothing held"
-
     tried: Sequence[Result] = ()
-
-    @property
-    def objection(self) -> str | None:
-        has_held = all(held(result) is not False for result in self.results)
-        return super().objection or (None if has_held else "NOT HELD")
 
 
 def tried(summary: Summary) -> Sequence[Result]:
