@@ -56,7 +56,8 @@ def audit(line: Line) -> str:
     worst = worst_audit(line)
     if worst is None:
         return "DID NOT FINISH"
-    verdict = "clean" if worst["ok"] else _findings(worst, experiment_of([line]).findings)
+    clean = "nothing to audit" if worst.get("expected") == 0 else "clean"
+    verdict = clean if worst["ok"] else _findings(worst, experiment_of([line]).findings)
     if line.broken_laws:
         return f"INCONSISTENT FIGURES: {verdict}"
     if not line.held:
