@@ -56,7 +56,8 @@ def audit(summary: Summary) -> str:
     worst = worst_audit(summary)
     if worst is None:
         return "DID NOT FINISH"
-    verdict = "clean" if worst["ok"] else _findings(worst, presentation_of([summary]).findings)
+    clean = "nothing to audit" if worst.get("expected") == 0 else "clean"
+    verdict = clean if worst["ok"] else _findings(worst, presentation_of([summary]).findings)
     if summary.objection:
         return f"{summary.objection}: {verdict}"
     if summary.as_expected:

@@ -8,10 +8,10 @@ Network Models). A result that breaks one of them is not a measurement.
 from collections.abc import Iterator
 from statistics import fmean
 
-from lab.running.load import Load
 from lab.reporting.formats import number
 from lab.results.requests import Request, Requests
 from lab.results.result import Balance, Result
+from lab.running.load import Load
 
 PAUSED = ("paused", "checked")
 """Arrivals whose users pause after each answer instead of keeping a schedule."""
@@ -56,10 +56,11 @@ def _cycle_s(request: Request, load: Load) -> float:
 
 def is_cut_off(result: Result) -> bool:
     """Tell whether the latencies are lower bounds, since the window ended before the long ones."""
+    is_slow = (result.latency_ms.get("p99") or 0.0) > CUT_OFF * result.window_s * 1000
     balance = result.balance
-    if balance is not None and (balance.patient or _stuck(balance) > TOLERANCE * balance.users):
-        return not balance.patient
-    return (result.latency_ms.get("p99") or 0.0) > CUT_OFF * result.window_s * 1000
+    if balance is None:
+        return is_slow
+    return not balance.patient and (is_slow or _stuck(balance) > TOLERANCE * balance.users)
 
 
 def _stuck(balance: Balance) -> float:

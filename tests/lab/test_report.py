@@ -152,6 +152,12 @@ def test_a_run_that_did_not_finish_fails_the_report_and_says_why(tmp_path):
     assert "sqlite-inline-bulk, run 1: locust ended with 2: no such option" in markdown
 
 
+def test_an_audit_of_no_posts_is_not_called_clean(tmp_path):
+    _, markdown = report_of(tmp_path, result(audit=CLEAN | {"posts": 0, "expected": 0}))
+
+    assert "| sqlite-inline-bulk | nothing to audit |" in markdown
+
+
 @pytest.mark.parametrize("arguments", [["report", "nowhere"], ["run", "fanout", "--variants", "x"]])
 def test_bad_input_is_a_clear_error(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
