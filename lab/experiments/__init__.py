@@ -1,4 +1,8 @@
-"""The experiments: every module or folder here, and in the folders that LAB_EXPERIMENTS names."""
+"""The experiments: every folder or module here, and in the folders that LAB_EXPERIMENTS names.
+
+A folder holds what belongs to one bottleneck: the experiment and its check, how it is presented,
+the published figures and their replay, and its lesson.
+"""
 
 import os
 import pkgutil
@@ -12,12 +16,13 @@ __path__ += filter(None, os.environ.get("LAB_EXPERIMENTS", "").split(os.pathsep)
 
 def _found() -> Iterator[Experiment]:
     """Yield every named subclass of Experiment, where it is defined."""
-    for module in pkgutil.iter_modules(__path__):
-        name = f"{__name__}.{module.name}"
-        for it in vars(import_module(name)).values():
-            is_here = isinstance(it, type) and it.__module__ == name
+    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+        for it in vars(import_module(module.name)).values():
+            is_here = isinstance(it, type) and it.__module__ == module.name
             if is_here and issubclass(it, Experiment) and "name" in vars(it):
                 yield it()
 
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _found()}
+EXPERIMENTS: dict[str, Experiment] = {
+    it.name: it for it in sorted(_found(), key=lambda it: it.name)
+}

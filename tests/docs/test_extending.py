@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -10,56 +11,90 @@ from pathlib import Path
 import pytest
 
 PAGE = Path("docs/extending.md").read_text()
-STORE, STRATEGY, SETTINGS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+FILES = dict(re.findall(r"`([\w/.]+)`:\n\n```python\n(.*?)```", PAGE, re.DOTALL))
 (COMMANDS,) = re.findall(r"```\nexport (.*?)```", PAGE, re.DOTALL)
-CHOSEN, LIST, CONTRACT, RUN, BENCH = COMMANDS.splitlines()
+VARIABLES, MIGRATE, LIST, CONTRACT, RUN, BENCH = COMMANDS.splitlines()
+SETTINGS = "my_settings.py"
+FILES_OF = {
+    "a strategy": {"hybrid.py", SETTINGS},
+    "a store in Redis": {"plainsets.py", SETTINGS},
+    "a store in a table": {
+        "plainrows/models.py",
+        "plainrows/store.py",
+        "plainrows/migrations/0001_initial.py",
+        SETTINGS,
+    },
+    "an experiment": {"experiments/quiet/__init__.py"},
+}
 
 
 @pytest.fixture(scope="module")
-def command(tmp_path_factory):
-    """Run a command of the page beside the modules of the page; yield how it went."""
+def folder(tmp_path_factory):
+    """A folder outside of the repository with the files of the page."""
     folder = tmp_path_factory.mktemp("mine")
-    (folder / "mine.py").write_text(f"{STORE}\n\n{STRATEGY}")
-    (folder / "my_settings.py").write_text(SETTINGS)
-    name, _, module = CHOSEN.partition("=")
-    env = os.environ | {"PYTHONPATH": str(folder), name: module}
+    for name, text in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def command(folder):
+    """Run a command of the page beside its files, after makemigrations; return how it went."""
+    variables = dict(it.split("=") for it in VARIABLES.split())
+    variables["LAB_EXPERIMENTS"] = str(folder / variables["LAB_EXPERIMENTS"])
+    env = os.environ | variables | {"PYTHONPATH": str(folder)}
 
     def run(line, *options):
-        program, *arguments = line.split()
+        program, *arguments = shlex.split(line)
         assert program == ".venv/bin/python"
         return subprocess.run(
             [sys.executable, *arguments, *options], env=env, capture_output=True, text=True
         )
 
+    assert run(MIGRATE).returncode == 0
     return run
 
 
-def test_the_service_lists_both(command):
+@pytest.mark.usefixtures("command")
+def test_each_takes_as_many_files_as_the_page_says(folder):
+    written = {str(path.relative_to(folder)) for path in folder.rglob("*.py")}
+
+    assert [len(files) for files in FILES_OF.values()] == [2, 2, 4, 1]
+    assert written - {"plainrows/migrations/__init__.py"} == set.union(*FILES_OF.values())
+
+
+def test_the_service_lists_all(command):
     listed = json.loads(command(LIST, "--json").stdout)
 
     assert listed["timeline_stores"]["plainsets"]["needs_redis"]
+    assert listed["timeline_stores"]["plainrows"]["is_transactional"]
     assert listed["strategies"]["hybrid"]["needs_shared_store"]
     assert "  hybrid: delivers, needs_shared_store, needs_drainer" in command(LIST).stdout
 
 
-def test_the_contract_tests_run_over_the_store(command):
+def test_the_contract_tests_run_over_both_stores(command):
     done = command(CONTRACT, "-p", "no:cacheprovider")
 
     assert done.returncode == 0, done.stdout
-    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 20
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40
 
 
-def test_the_laboratory_runs_and_audits_the_pair(command, tmp_path):
+def test_the_laboratory_finds_the_experiment_and_audits_its_variants(command, tmp_path):
     done = command(RUN, "--shared", f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
-    result = json.loads((tmp_path / "sqlite-hybrid-plainsets-1/result.json").read_text())
-    assert result["audit"]["ok"]
-    assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
+    for variant in ("hybrid-plainsets", "hybrid-plainrows", "outbox-ring"):
+        result = json.loads((tmp_path / f"sqlite-{variant}-1/result.json").read_text())
+        assert result["experiment"] == "quiet"
+        assert result["audit"]["ok"]
+        assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
 
 
-def test_the_bench_draws_the_store(command, tmp_path):
+def test_the_bench_draws_the_stores(command, tmp_path):
     done = command(BENCH, f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
-    assert "plainsets" in (tmp_path / "batch.svg").read_text()
+    picture = (tmp_path / "batch.svg").read_text()
+    assert "plainsets" in picture
+    assert "plainrows" in picture

@@ -18,8 +18,8 @@ from lab.author.audit import audit
 from lab.author.effects import effects
 from lab.author.service import AuthorService, service_for
 from lab.author.variants import CROSSED, STEPS, Crossing, named
-from lab.experiments.factors import Factors, FactorsOfOurs
 from lab.experiments.fanout import Fanout
+from lab.experiments.fanout.factors import Factors, FactorsOfOurs
 from lab.results.laws import balance_of
 from lab.results.requests import read_requests
 from lab.results.result import Result

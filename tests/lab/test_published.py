@@ -7,7 +7,7 @@ import pytest
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS, published_004
 from lab.experiments.base import Asked
-from lab.experiments.published_001 import Published001
+from lab.experiments.browse.published import Published001
 
 REPLAYS = {name: it for name, it in EXPERIMENTS.items() if it.document}
 

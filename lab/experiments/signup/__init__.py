@@ -6,23 +6,10 @@ from dataclasses import replace
 from typing import ClassVar
 
 from lab.experiments.base import Asked, Experiment, Measured
+from lab.experiments.signup.presentation import PATIENCE_S, WEAK, SignupPresentation
 from lab.progress import stage
-from lab.reporting.formats import number, percent
-from lab.reporting.presentation import (
-    CORES_BUSY,
-    CPU,
-    LATENCY,
-    MEAN,
-    OFFERED,
-    P95,
-    SUCCESS,
-    Column,
-    Presentation,
-    Published,
-)
 from lab.results import figures
 from lab.results.requests import Request
-from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, RAMP_S, Load
 from launch.service import CORES, Seed
 from launch.variants import DATABASES, UnknownVariant, Variant
@@ -34,10 +21,8 @@ SIGNUP_SHARE = 0.8
 """Share of the users who sign up; the others are the controls (locustfiles/signup.py)."""
 IDLE_S = 6
 """Seconds before the rush; the users start during the first of them."""
-PATIENCE_S = 45
 THREADS = 16
 """Threads per app worker: a hash releases the interpreter."""
-WEAK = "pbkdf2_fast"
 HASHERS = ("pbkdf2", WEAK, "scrypt", "argon2", "bcrypt")
 EXTRAS = {
     "three_commits": {"SIGNUP_ATOMIC": "0"},
@@ -46,75 +31,8 @@ EXTRAS = {
     **{f"pool{size}": {"DB_POOL_SIZE": str(size)} for size in (1, 5, 12, 30)},
 }
 """Suffixes of a variant's name, in any order."""
-QUIET = 3
-"""Up to this multiple of its idle value the control's p95 counts as fast."""
 NO_FANOUT = {"FEED_STRATEGY": "null"}
 """So that the control, a post, is a single INSERT."""
-
-SIGNUPS = Column("sign-ups/s", lambda r: r.extra.get("signups_per_s"), spread=True, brief=True)
-
-
-class SignupPresentation(Presentation):
-    published: ClassVar[tuple[Published, ...]] = (
-        Published("10 users, 10 s", {"mean ms": 629.82, "control mean ms": 76.32}),
-        Published(
-            "100 users, 10 s",
-            {"mean ms": 6_840, "p95 ms": 18_720, "max ms": 26_360, "control mean ms": 448.85},
-        ),
-        Published("100 users, 10 s, refused without a hash, no log", {"taken mean ms": 183.89}),
-        Published("100 users, 30 s, refused without a hash, no log", {"taken mean ms": 372.84}),
-        Published("pool of 30, 10 users, 10 s", {"mean ms": 910, "p95 ms": 2_930}),
-        Published("pool of 30, 100 users, 10 s", {"mean ms": 7_080, "p95 ms": 25_250}),
-        Published("pool of 30, 100 users, 60 s", {"mean ms": 8_850, "p95 ms": 25_250}),
-        Published("pool of 30, 100 users, 300 s", {"mean ms": 9_510, "p95 ms": 20_000}),
-        Published("100 users, 300 s", {"mean ms": 9_500, "max ms": 29_300}),
-        Published("100 users, 300 s, no log", {"mean ms": 9_620, "max ms": 29_400}),
-        Published("cheaper hash, 100 users, 10 s", {"mean ms": 450, "p95 ms": 1_070}),
-    )
-    columns: ClassVar[tuple[Column, ...]] = (
-        OFFERED,
-        SIGNUPS,
-        SUCCESS,
-        MEAN,
-        P95,
-        Column("max ms", lambda r: r.latency_ms.get("max")),
-        Column("turned away", lambda r: r.extra.get("turned_away"), percent),
-        Column("taken mean ms", lambda r: r.extra.get("taken_mean_ms")),
-        Column("control mean ms", lambda r: r.extra.get("control_mean_ms")),
-        Column("control p95 ms", lambda r: r.extra.get("control_p95_ms")),
-        Column("idle p95 ms", lambda r: r.extra.get("control_idle_p95_ms")),
-        Column("control / idle", lambda r: r.extra.get("control_times"), brief=True),
-        CORES_BUSY,
-    )
-    headline = SIGNUPS
-    axis = "sign-ups/s that were answered with 201 (success)"
-    more_is_better = True
-    contrast = "That is {ratio} times what {name} answered."
-    findings = ("half_made", "lost")
-    pictures = (LATENCY, CPU)
-    limitations: ClassVar[tuple[str, ...]] = (
-        "control: a post that is a single INSERT, from 1 user in 10; idle: before the rush, in the "
-        "same run.",
-        f"Figures are of what began within the window; what had no answer {PATIENCE_S} s after it "
-        "has failed, and counts for the control's times with what it had waited.",
-        f"Variants with control / idle up to {QUIET} are ranked first, and {WEAK} last: it is as "
-        "quick for whoever steals the hashes.",
-        "A pool is each app worker's own.",
-    )
-
-    def praise(self, summary: Summary) -> str:
-        rate = summary.median(self.headline.figure)
-        mean = summary.median(lambda r: r.latency_ms.get("mean"))
-        times = summary.median(lambda r: r.extra.get("control_times"))
-        return (
-            f"{summary.name} signed {number(rate)} people up a second, in {number(mean)} ms on "
-            f"average, while the p95 of other requests was {number(times)} times its idle value."
-        )
-
-    def rank(self, summary: Summary) -> tuple[float, ...]:
-        times = summary.median(lambda r: r.extra.get("control_times"))
-        is_weak = summary.variant.settings["PASSWORD_HASHER"] == WEAK
-        return is_weak, times is None or times > QUIET, *super().rank(summary)
 
 
 class Signup(Experiment):

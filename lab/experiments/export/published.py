@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lab.experiments.base import Asked
-from lab.experiments.export import Export, ExportPresentation
+from lab.experiments.export import Export
+from lab.experiments.export.presentation import ExportPresentation
 from lab.running.load import Load
 from launch.variants import Variant
 

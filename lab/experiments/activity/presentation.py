@@ -1,11 +1,7 @@
-"""Activity: a log without an index, asked too many questions."""
+"""Columns, ranking and published figures of activity."""
 
-import json
-from collections.abc import Sequence
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Experiment, Measured
-from lab.progress import stage
 from lab.reporting.formats import percent
 from lab.reporting.presentation import (
     CORES_BUSY,
@@ -18,24 +14,10 @@ from lab.reporting.presentation import (
 )
 from lab.results.result import Figure
 from lab.results.summary import Summary
-from lab.running.load import Load
-from launch.service import Seed
-from launch.variants import DATABASES, UnknownVariant, Variant
 
-SHARED = tuple(name for name, database in DATABASES.items() if database.files == 1)
-QUERIES = ("as_found", "fewer_queries", "indexed", "best")
-TAGS = ("tags_as_found", "tags_fewer_queries", "tags_indexed")
-"""The same on the published tables."""
-LAST_DAY = "2025-12-31"
-"""Last day of the log: six months, with 2,000 rows per person."""
 TIMEOUT_S = 30
-PATIENT = {"GUNICORN_CMD_ARGS": "--timeout=300"}
-"""A worker that scans for so long isn't dead. If it were killed, its clients would ask again
-without a word, and their requests would be missing from the figures."""
 AUDIT_WITHIN_S = 20
 """Seconds for the audit: queries that scan the table would need minutes for all answers."""
-ARRIVALS = {1: 9, 20: 3, 50: 3}
-"""Seconds during which requests arrive."""
 
 
 def mean_ms(page: str) -> Figure:
@@ -98,49 +80,3 @@ class ActivityPresentation(Presentation):
             f"{summary.name}, answered {percent(success)} of the requests: the accumulated times "
             f"after {times} ms, a day's visits after {visits} ms, the summary after {totals} ms."
         )
-
-
-class Activity(Experiment):
-    name = "activity"
-    presentation = ActivityPresentation()
-    locustfile = "locustfiles/activity.py"
-    variants: ClassVar[tuple[str, ...]] = tuple(f"mysql_tuned-{queries}" for queries in QUERIES)
-    seed = Seed(people=1000, friends=0)
-
-    def variant(self, name: str) -> Variant:
-        database, _, queries = name.partition("-")
-        for said, known in ((database, SHARED), (queries, QUERIES + TAGS)):
-            if said not in known:
-                raise UnknownVariant(
-                    f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
-                    "database-queries"
-                )
-        return Variant.plain(name, database, {"ACTIVITY_QUERIES": queries, **PATIENT})
-
-    def loads(self, asked: Asked) -> list[Load]:
-        rates = {asked.users: ARRIVALS[50]} if asked.users else ARRIVALS
-        return [
-            Load(
-                rate,
-                asked.run_time_s or run_time_s,
-                self.locustfile,
-                name=f"{rate}rps",
-                arrivals=asked.arrivals or "open",
-                warm_up_s=2,
-                patience_s=TIMEOUT_S + 1,
-                options={"last-day": LAST_DAY},
-            )
-            for rate, run_time_s in rates.items()
-        ]
-
-    def seeding(self) -> Sequence[Sequence[str]]:
-        return (("seed_visits", f"--until={LAST_DAY}"),)
-
-    def conclude(self, measured: Measured) -> None:
-        service = measured.service
-        service.stop_web()
-        options = (f"--within-s={AUDIT_WITHIN_S}", f"--until={LAST_DAY}", "--json")
-        with stage("audit"):
-            (env,) = service.environments
-            found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))
-        measured.result.audit = {**found, "ok": not found["wrong_answers"]}

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from lab.experiments.activity import LAST_DAY, TIMEOUT_S, Activity, ActivityPresentation
+from lab.experiments.activity import LAST_DAY, Activity
+from lab.experiments.activity.presentation import TIMEOUT_S, ActivityPresentation
 from lab.experiments.base import Asked, Measured
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import CORES_BUSY, OFFERED, SUCCESS, Column, Published

@@ -4,7 +4,8 @@ from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
 from lab.experiments.base import Asked, Measured
-from lab.experiments.browse import APP_CPUS, LISTINGS, Browse, BrowsePresentation, published_figures
+from lab.experiments.browse import APP_CPUS, LISTINGS, Browse
+from lab.experiments.browse.presentation import BrowsePresentation, published_figures
 from lab.progress import console
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column

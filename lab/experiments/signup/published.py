@@ -4,15 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lab.experiments.base import Asked
-from lab.experiments.signup import (
-    CONTROL,
-    NO_FANOUT,
-    SIGNUP,
-    SIGNUPS,
-    TAKEN,
-    Signup,
-    SignupPresentation,
-)
+from lab.experiments.signup import CONTROL, NO_FANOUT, SIGNUP, TAKEN, Signup
+from lab.experiments.signup.presentation import SIGNUPS, SignupPresentation
 from lab.reporting.formats import number
 from lab.reporting.presentation import (
     CORES_BUSY,

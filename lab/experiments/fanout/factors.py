@@ -8,7 +8,8 @@ from typing import ClassVar
 from lab.author.effects import Effect, effects
 from lab.author.variants import AUTHOR, CROSSED, DEFAULT, OURS, TUNED, Crossing, named
 from lab.experiments.base import Asked, Measured
-from lab.experiments.fanout import Fanout, FanoutPresentation
+from lab.experiments.fanout import Fanout
+from lab.experiments.fanout.presentation import FanoutPresentation
 from lab.reporting.formats import percent
 from lab.reporting.presentation import CORES_BUSY, MEAN, P95, SUCCESS, Column, Published
 from lab.results.requests import Requests
