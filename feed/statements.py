@@ -1,4 +1,4 @@
-"""The SQL of the busiest writes: a post, and receipts.
+"""The SQL of the busiest writes, by vendor where it differs: a post, deliveries, receipts.
 
 Django's compiler would produce the same statements for each request, which took a quarter of it
 (docs/decisions/0025, 0033).
@@ -13,6 +13,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from feed.models import Post
 
 INSERT_POST = "INSERT INTO feed_post (author_id, body, like_count) VALUES (%s, %s, 0)"
+INSERT_IGNORE = {"sqlite": "INSERT OR IGNORE INTO", "mysql": "INSERT IGNORE INTO"}
 SET_RECEIPTS = (
     "UPDATE feed_post SET delivered_at = {now} WHERE delivered_at IS NULL AND id IN ({ids})"
 )
@@ -20,7 +21,7 @@ NOW = {
     "sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')",
     "mysql": "CURRENT_TIMESTAMP(6)",
 }
-"""By vendor; in the format that Django reads from a column of times."""
+"""In the format that Django reads from a column of times."""
 
 
 def insert_post(author_id: int, body: str) -> Post:

@@ -1,10 +1,10 @@
 from collections.abc import Sequence
 
 from django.db import connection
-from django.db.models.constants import OnConflict
 
 from accounts.models import Friendship
 from feed.models import Post, SetBasedEntry
+from feed.statements import INSERT_IGNORE
 from feed.timeline_stores.sql import RowStore
 
 
@@ -32,10 +32,9 @@ class SetBased(RowStore):
 
 
 def _insert_statement(posts: int) -> str:
-    insert = connection.ops.insert_statement(on_conflict=OnConflict.IGNORE)
     ids = ", ".join(["%s"] * posts)
     return f"""
-        {insert} {SetBasedEntry._meta.db_table} (owner_id, post_id)
+        {INSERT_IGNORE[connection.vendor]} {SetBasedEntry._meta.db_table} (owner_id, post_id)
         SELECT friendship.friend_id AS owner_id, post.id AS post_id
           FROM {Post._meta.db_table} post
           JOIN {Friendship._meta.db_table} friendship ON friendship.person_id = post.author_id
