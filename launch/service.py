@@ -35,7 +35,7 @@ WORKER = (
     *(*CELERY, "worker", "--loglevel=WARNING", f"--concurrency={CORES}"),
     *("--without-gossip", "--without-mingle", "--without-heartbeat"),
 )
-AWAIT_DRAIN = (sys.executable, "manage.py", "await_drain")
+AWAIT_DRAIN = (sys.executable, "manage.py", "await_drain", "--skip-checks")
 BEAT = (*CELERY, "beat", "--loglevel=WARNING", "--scheduler=celery.beat:Scheduler")
 
 
@@ -228,8 +228,12 @@ class Service:
     def manage(
         self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)
     ) -> str:
-        """Run a management command of the service and return its output. Raises RunFailed."""
-        argv = _python("manage.py", command, *arguments)
+        """Run a management command of the service and return its output. Raises RunFailed.
+
+        The system checks run with ``migrate``, which is first.
+        """
+        checks = () if command == "migrate" else ("--skip-checks",)
+        argv = _python("manage.py", command, *arguments, *checks)
         return self.processes.call(command, argv, env, ok=ok)
 
 

@@ -1,20 +1,23 @@
 """Databases that releases made: what ``write`` leaves in an empty one, dumped as SQL.
 
-For the next release, at its commit:
+``check`` looks at one after an upgrade.
 
-    export DATABASE_URL=sqlite:////tmp/release.sqlite3
+For the next release, at its commit, on an empty SQLite file and on an empty MariaDB:
+
     .venv/bin/python manage.py migrate
     .venv/bin/python manage.py shell -c 'from tests.system.releases import write; write()'
-    sqlite3 /tmp/release.sqlite3 .dump > tests/system/releases/X.Y.Z.sqlite.sql
-
-and with a MariaDB: ``mariadb-dump --skip-dump-date --no-tablespaces feed > X.Y.Z.mariadb.sql``.
+    sqlite3 FILE .dump > tests/system/releases/X.Y.Z.sqlite.sql
+    mariadb-dump --compact --hex-blob feed > tests/system/releases/X.Y.Z.mariadb.sql
 """
 
 from django.core.management import call_command
+from django.test import override_settings
 
 from accounts.models import Person
 from accounts.services import sign_up
+from feed.audit import audit
 from feed.models import Post
+from feed.selectors import miscounted_posts, read_timeline
 from feed.services import delete_post, like_post, publish_post
 from feed.timeline_stores import timeline_stores
 from tests.backends import SQL_STORES
@@ -37,3 +40,26 @@ def write():
         like_post(person_id=ada.id, post_id=post.id)
     delete_post(person_id=posts[2].author_id, post_id=posts[2].id)
     call_command("seed_visits", rows=300, verbosity=0)
+
+
+def check():
+    """Assert that everything that ``write`` wrote is there, and that the service goes on."""
+    for alias in SQL_STORES:
+        assert _audited(alias) == (True, 27, 118), alias
+    assert miscounted_posts() == 0
+    call_command("audit_signups")
+    ada = Person.objects.get(username="ada ünï")
+    assert ada.check_password(PASSWORD)
+    first = Post.objects.get(author_id=ada.id, body="text 0 ✓")
+    key = f"key of {ada.id}"
+    again = publish_post(author_id=ada.id, body=first.body, idempotency_key=key)
+    assert (again.replayed, again.post.id) == (True, first.id)
+    with override_settings(FEED_STRATEGY="inline", FEED_TIMELINE_STORE="setbased"):
+        publish_post(author_id=ada.id, body="after the upgrade")
+        assert len(read_timeline(owner_id=ada.id, before=None, limit=20).posts) == 4
+    assert _audited("setbased") == (True, 28, 119)
+
+
+def _audited(alias):
+    *_, (_, found) = audit(timeline_stores[alias], [])
+    return found.ok, found.posts, found.expected
