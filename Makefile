@@ -30,9 +30,9 @@ mysql: ## a MySQL and a Valkey of Debian's unstable suite in .mysql/, without ro
 test-fast: setup ## in under 90 seconds: what needs no server and starts no process
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## every test; 20 minutes on two cores
-	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone"
-	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
+test: setup servers ## every test; a quarter of an hour on two cores, the longest first
+	$(PYTHON) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone" tests/lab tests/docs tests/launch tests
+	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 3 tests/accounts tests/activity tests/feed tests/workers
 	$(PYTHON) -m pytest -m "alone and not k6"
 
 k6: ## k6, unless K6 or the PATH has it: Go builds it in some minutes

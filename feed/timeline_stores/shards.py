@@ -34,20 +34,20 @@ class Shard(NamedTuple):
 
 def by_shard(deliveries: Deliveries) -> list[Shard]:
     """Group deliveries by shard and owner; without any Python a delivery, for speed."""
-    return _cut(*_turn_round(deliveries, SHARD_BITS)) if deliveries else []
+    return _cut(*_transpose(deliveries, SHARD_BITS)) if deliveries else []
 
 
 def by_owner(deliveries: Deliveries) -> dict[int, bytes]:
     """Return the post ids of each owner, packed and ascending like the owners."""
     if not deliveries:
         return {}
-    owners, numbers, ids = _turn_round(deliveries, 0)
+    owners, numbers, ids = _transpose(deliveries, 0)
     starts = _changes(owners)
     packed = _parts(_packed(ids, numbers), (starts * ID_BYTES).tolist())
     return dict(zip(owners[starts].tolist(), packed, strict=True))
 
 
-def _turn_round(deliveries: Deliveries, shard_bits: int) -> tuple[Ids, Ids, Ids]:
+def _transpose(deliveries: Deliveries, shard_bits: int) -> tuple[Ids, Ids, Ids]:
     """Return owners and numbers of deliveries, sorted by shard, owner and number, and the post ids.
 
     A delivery's number is the place of its post's id among these, which ascend.

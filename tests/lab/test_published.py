@@ -5,9 +5,10 @@ import json
 import pytest
 
 from lab.__main__ import main
-from lab.experiments import EXPERIMENTS, published_004
+from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked
 from lab.experiments.browse.published import Published001
+from lab.experiments.export import published as export_published
 
 REPLAYS = {name: it for name, it in EXPERIMENTS.items() if it.document}
 
@@ -133,7 +134,7 @@ def test_everybody_asks_for_one_thing_a_minute_and_gives_up_after_30_s():
 
 
 def test_exports_are_checked_in_a_small_replay(tmp_path, monkeypatch):
-    monkeypatch.setattr(published_004, "POSTS_EACH", 20)
+    monkeypatch.setattr(export_published, "POSTS_EACH", 20)
     small = ("--users=4", "--run-time=6s", "--people=6", "--friends=3")
 
     _, found = replay(tmp_path, "published-004", "--variants=sqlite-direct", *small)
