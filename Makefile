@@ -1,13 +1,13 @@
-# Everything Python lives in .venv/; the targets make it when it is missing or out of date.
+# The Python environment is .venv/; targets create it if it is missing or out of date.
 PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 
 .PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 format lint lock serve
-help: ## this list
+help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "%-11s %s\n", $$1, $$2}'
 
-setup: .venv/ready ## the Python environment in .venv/
+setup: .venv/ready ## create the Python environment in .venv/
 
 .venv/ready: requirements.txt requirements-dev.txt constraints.txt bootstrap.sh
 	sh bootstrap.sh
@@ -17,46 +17,46 @@ ifdef FULL
 VARIANTS := $(VARIANTS),mysql_tuned-inline-setbased,mysql_tuned-outbox-setbased
 demo: servers
 endif
-demo: setup ## the main job: three variants at 500 users, compared with the published figures
+demo: setup ## compare three variants at 500 users with the published figures
 	rm -rf results/demo
 	$(PYTHON) -m lab run fanout --variants $(VARIANTS) --run-time $(DEMO_RUN_TIME) --out results/demo
 
-servers: ## the databases, brokers, nginx, Prometheus and Chromium, from the distribution's packages
+servers: ## install databases, brokers, nginx, Prometheus and Chromium from the distribution
 	sh bootstrap.sh servers
 
-mysql: ## a MySQL and a Valkey of Debian's unstable suite in .mysql/, without root
+mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 	sh bootstrap.sh mysql
 
-test-fast: setup ## in under 90 seconds: what needs no server and starts no process
+test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## every test; a quarter of an hour on two cores, the longest first
+test: setup servers ## run every test; a quarter of an hour on two cores
 	$(PYTHON) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone" tests/lab tests/docs tests/launch tests
 	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 3 tests/accounts tests/activity tests/feed tests/workers
 	$(PYTHON) -m pytest -m "alone and not k6"
 
-k6: ## k6, unless K6 or the PATH has it: Go builds it in some minutes
+k6: ## build k6 with Go in a few minutes, unless K6 or the PATH has it
 	command -v "$${K6:-k6}" || [ -x var/bin/k6 ] || sh bootstrap.sh k6
 
-test-k6: setup k6 ## the k6 script against Locust, on one service
+test-k6: setup k6 ## compare the k6 script with Locust on one service
 	$(PYTHON) -m pytest -m k6
 
-test-mysql: setup mysql ## the contract tests on MySQL; make test takes MariaDB where that is installed
+test-mysql: setup mysql ## run the contract tests on MySQL; make test uses MariaDB if installed
 	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
 
 format: setup ## format the code and fix what the linter can fix
 	$(PYTHON) -m ruff check --fix .
 	$(PYTHON) -m ruff format .
 
-lock: setup ## pin what is installed in .venv/ in constraints.txt
+lock: setup ## pin the packages of .venv/ in constraints.txt
 	$(PYTHON) -m pip freeze > constraints.txt
 
-lint: setup ## style, types, migrations, and which package may import which
+lint: setup ## check style, types, migrations and imports between packages
 	$(PYTHON) -m ruff check .
 	$(PYTHON) -m ruff format --check .
 	$(PYTHON) -m mypy .
 	.venv/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
 
-serve: setup ## a seeded service on port 8000, for locust -f locustfiles/fanout.py
+serve: setup ## serve a seeded service on port 8000, for locust -f locustfiles/fanout.py
 	$(PYTHON) -m lab up sqlite-outbox-setbased

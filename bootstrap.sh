@@ -1,23 +1,22 @@
 #!/bin/sh
-# Make .venv/ with everything in requirements-dev.txt; with the argument "servers", install the
-# servers that the tests and the laboratory start for themselves; with "mysql", unpack a MySQL and
-# a Valkey into .mysql/; with "k6", build k6 into var/bin. What the system lacks is installed where
-# that may be done (root, or sudo that asks for no password), and else named. PYTHON3 says which
-# Python .venv/ is made with.
+# Create .venv/ with the packages of requirements-dev.txt; with the argument "servers", install the
+# servers that the tests and the laboratory start; with "mysql", unpack MySQL and Valkey into
+# .mysql/; with "k6", build k6 into var/bin. Missing system packages are installed if possible
+# (root, or sudo without a password), or else named. PYTHON3 is the Python for .venv/.
 set -eu
 cd "$(dirname "$0")"
 
 K6=go.k6.io/k6@v1.8.1
 PACKAGES="python3-venv python3-dev build-essential pkg-config default-libmysqlclient-dev"
 
-# Version managers build Pythons without optimisations unless told to: what they run takes a sixth
-# longer. Distributions build theirs with them (docs/decisions/0029).
+# Version managers build Python without optimisations by default: programs run a sixth longer.
+# Distributions build it with optimisations (docs/decisions/0029).
 choose_python() {
     PYTHON3=python3
     system=/usr/bin/python3
     if slow_build && is_recent $system && { takes_packages $system || can_install; }; then
         PYTHON3=$system
-        echo "Taking $system: $(command -v python3) was built without optimisations (PYTHON3=python3 takes it all the same)."
+        echo "Using $system: $(command -v python3) was built without optimisations (PYTHON3=python3 uses it anyway)."
     fi
 }
 
@@ -63,7 +62,7 @@ install() {
         }
         rm "$log"
     else
-        echo "Install what is missing, then try again: apt-get install $*" >&2
+        echo "Install the missing packages, then try again: apt-get install $*" >&2
         exit 1
     fi
 }
@@ -85,7 +84,7 @@ if [ "${1:-}" = servers ]; then
 fi
 
 if [ "${1:-}" = k6 ]; then
-    command -v go >/dev/null || { echo "k6 is built with Go: install Go, or k6 itself" >&2; exit 1; }
+    command -v go >/dev/null || { echo "building k6 needs Go: install Go, or k6 itself" >&2; exit 1; }
     GOBIN="$PWD/var/bin" go install "$K6"
     exit 0
 fi

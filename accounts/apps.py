@@ -16,9 +16,9 @@ class AccountsConfig(AppConfig):
 
 
 def make_public_group(using: str, apps: Apps = installed, **kwargs: Any) -> None:
-    """Keep the group that everyone joins; ``manage.py flush`` takes what a migration has made."""
+    """Create the group that everyone joins; ``manage.py flush`` removes rows of migrations."""
     try:
         groups = apps.get_model("accounts", "Group")._default_manager.using(using)
     except LookupError:
-        return  # migrated back to when there were none
+        return  # migrated back to before there were groups
     groups.get_or_create(id=PUBLIC_GROUP_ID, defaults={"name": "public"})

@@ -27,7 +27,7 @@ class TokenPerson(TokenUser):
 
 
 class TokenAuthentication(JWTStatelessUserAuthentication):
-    """Bearer tokens. A signature is verified once a process; the expiry at every request."""
+    """Bearer tokens. A signature is verified once per process; the expiry at every request."""
 
     def get_validated_token(self, raw_token: bytes) -> Token:
         token = _verified(raw_token)
@@ -63,7 +63,7 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
 
 
 def person_id(request: Request) -> int:
-    """Return the id of the person who asks, on an endpoint that requires a token."""
+    """Return the id of the authenticated person, on an endpoint that requires a token."""
     assert isinstance(request.user, TokenPerson)
     return request.user.id
 

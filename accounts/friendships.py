@@ -1,7 +1,7 @@
 """Friendships, and the versions by which they may be cached.
 
-A version is drawn at random, not counted: one that was rolled back, or that a database brought back
-from a copy had before, never comes again with other friendships.
+Versions are random, not counted: a version that was rolled back, or that a restored database had
+before, is never used again for other friendships.
 """
 
 import secrets
@@ -13,9 +13,9 @@ from accounts.models import Friendship, Person
 
 
 def befriend(person_id: int, friend_id: int) -> None:
-    """Make two people friends of each other; again changes nothing.
+    """Make two people friends; repeating it changes nothing.
 
-    Raises Person.DoesNotExist, or ValueError for twice the same person.
+    Raises Person.DoesNotExist, or ValueError if both are the same person.
     """
     pair = (person_id, friend_id)
     with transaction.atomic():
@@ -27,9 +27,9 @@ def befriend(person_id: int, friend_id: int) -> None:
 
 
 def unfriend(person_id: int, friend_id: int) -> None:
-    """End a friendship; where there is none this changes nothing. Raises like ``befriend``.
+    """End a friendship, if there is one. Raises like ``befriend``.
 
-    What was delivered stays in the timelines.
+    Delivered posts stay in the timelines.
     """
     pair = (person_id, friend_id)
     with transaction.atomic():

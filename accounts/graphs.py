@@ -1,9 +1,9 @@
 """Friendship graphs of persons 1 … n, for the load.
 
 Each function returns an array of shape (edges, 2): every friendship once, as (smaller id,
-larger id). In every graph that has enough friends the neighbours on the circle 1, 2, …, n, 1
-are friends (in ``star``: as far as person 1 is concerned), so that a load generator can name a
-friend of an author without asking.
+larger id). In every graph with enough friends, neighbours on the circle 1, 2, …, n, 1 are
+friends (in ``star``: only those of person 1), so that a load generator can name a friend of an
+author without a request.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ def ring(people: int, friends: int, seed: int) -> Edges:
 
 
 def star(people: int, friends: int, seed: int) -> Edges:
-    """Person 1 has ``friends`` friends, and they have nobody else (as published)."""
+    """Person 1 has ``friends`` friends, who have no other friends (as published)."""
     others = np.arange(1, friends + 1)
     return _undirected(np.column_stack((np.zeros_like(others), others)))
 

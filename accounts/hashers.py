@@ -2,7 +2,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher, PBKDF2PasswordHash
 
 
 class Argon2(Argon2PasswordHasher):
-    """Argon2id as OWASP has it: a fifth of the memory that Django's own parameters take.
+    """Argon2id with OWASP's parameters: a fifth of the memory of Django's defaults.
 
     https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
     """
@@ -13,7 +13,7 @@ class Argon2(Argon2PasswordHasher):
 
 
 class CostlyArgon2(Argon2):
-    """The defaults of the package argon2 for Node, which the published sign-up began with."""
+    """The defaults of Node's argon2 package, the published sign-up's first parameters."""
 
     memory_cost = 65_536  # KiB
     time_cost = 3
@@ -21,7 +21,7 @@ class CostlyArgon2(Argon2):
 
 
 class CheapArgon2(Argon2):
-    """What the published sign-up ended with: a ninth of OWASP's memory; for measurements."""
+    """The published sign-up's final parameters: a ninth of OWASP's memory; for measurements."""
 
     memory_cost = 2_048  # KiB
     time_cost = 2
@@ -29,6 +29,6 @@ class CheapArgon2(Argon2):
 
 
 class FastPBKDF2(PBKDF2PasswordHasher):
-    """For measurements: a hundredth of the cost, also for whoever has stolen the hashes."""
+    """For measurements: a hundredth of the cost, also for an attacker with stolen hashes."""
 
     iterations = 10_000

@@ -11,7 +11,7 @@ from django.contrib.auth.hashers import make_password
 
 
 class NoSlot(Exception):
-    """The limit of passwords that are hashed at the same time is reached."""
+    """The limit of passwords hashed at the same time is reached."""
 
 
 def hash_password(password: str) -> str:

@@ -1,4 +1,4 @@
-"""The ids of everything: positive, and as large as a BigAutoField holds."""
+"""Ids: positive integers in the range of a BigAutoField."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ PUBLIC_GROUP_ID = 1
 
 
 class PositiveIdConverter:
-    """A path segment that can be an id; anything else is a 404 before a view is called."""
+    """Path converter for ids; any other segment is answered with 404 before a view is called."""
 
     regex = "[0-9]{1,19}"
 

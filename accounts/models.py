@@ -5,7 +5,7 @@ MAX_NAME_CHARACTERS = 150
 
 
 class Person(AbstractBaseUser):
-    """Someone with a home timeline."""
+    """An account, with one timeline."""
 
     username = models.CharField(max_length=150, unique=True)
     is_active = models.BooleanField(default=True)
@@ -19,14 +19,14 @@ class Person(AbstractBaseUser):
 
 
 class Profile(models.Model):
-    """What a person shows of themselves; everyone has one."""
+    """A person's public profile; everyone has one."""
 
     person = models.OneToOneField(Person, models.CASCADE, primary_key=True)
     name = models.CharField(max_length=MAX_NAME_CHARACTERS, blank=True)
 
 
 class Group(models.Model):
-    """People who belong together; everyone belongs to the public one."""
+    """A group of people; everyone is a member of the public group."""
 
     name = models.CharField(max_length=MAX_NAME_CHARACTERS, unique=True)
 
@@ -38,9 +38,9 @@ class Membership(models.Model):
 
 
 class Friendship(models.Model):
-    """One direction of a friendship; the other one is always there too.
+    """One direction of a friendship; the other direction always exists too.
 
-    ``accounts.friendships`` writes them: who else does has to renew the versions too.
+    Written by ``accounts.friendships``; any other writer must renew the versions too.
     """
 
     pk = models.CompositePrimaryKey("person_id", "friend_id")

@@ -1,4 +1,4 @@
-"""Writing people and friendships by the hundred thousand."""
+"""Bulk seeding of people and friendships."""
 
 from collections.abc import Iterator
 
@@ -21,9 +21,9 @@ def seed_people(
 ) -> Iterator[float]:
     """Write persons 1 … ``people`` and their friendships in one transaction.
 
-    Yields the share done (0 … 1). Everyone gets the same ``password``, hashed once, or none
-    that works. Raises ValueError, having changed nothing, if there are people already or if
-    the graph can't be drawn.
+    Yields the share done (0 … 1). Everyone gets the same ``password``, hashed once; None: nobody
+    can log in. Raises ValueError, having changed nothing, if there are people already or if
+    the graph is impossible.
     """
     if Person.objects.exists():
         raise ValueError("there are people already; empty the database first (manage.py flush)")
@@ -54,7 +54,7 @@ def _both_directions(edges: Edges) -> Edges:
 
 
 def insert_friendships(rows: Edges) -> Iterator[float]:
-    """Write (person, friend) rows, which go in fastest in this order; yield the share done."""
+    """Write (person, friend) rows, fastest in the table's order; yield the share done."""
     for start in range(0, len(rows), CHUNK):
         chunk = rows[start : start + CHUNK].tolist()
         insert_rows(Friendship, ("person_id", "friend_id"), chunk)

@@ -9,7 +9,7 @@ from accounts.models import Membership, Person, Profile
 
 
 def half_made() -> QuerySet[Person]:
-    """Return the people who lack the profile or the membership that everyone has."""
+    """Return the people without a profile or without the membership of the public group."""
     person = OuterRef("id")
     return Person.objects.exclude(
         Exists(Profile.objects.filter(person_id=person)),
@@ -18,6 +18,6 @@ def half_made() -> QuerySet[Person]:
 
 
 def lost(accepted: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return those of (id, username) who were told that they have signed up, and don't exist."""
+    """Return the accepted sign-ups (id, username) whose person does not exist."""
     known = set(Person.objects.values_list("id", "username"))
     return [person for person in accepted if person not in known]

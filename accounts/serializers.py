@@ -14,7 +14,7 @@ MAX_PASSWORD_CHARACTERS = 128
 
 
 class UsernameField(TextField):
-    """A name as Django writes it: what looks the same to it is the same (NFKC)."""
+    """A username, normalized as Django does it (NFKC)."""
 
     def to_internal_value(self, data: Any) -> str:
         return Person.normalize_username(super().to_internal_value(data))

@@ -21,7 +21,7 @@ def sign_up(*, username: str, password: str, name: str = "") -> Person:
     """
     if Person.objects.filter(username=username).exists():
         raise UsernameTaken
-    encoded = hash_password(password)  # no transaction is open for as long as this takes
+    encoded = hash_password(password)  # slow, so outside of the transaction
     with transaction.atomic() if settings.SIGNUP_ATOMIC else nullcontext():
         person = _create_person(username, encoded)
         Profile.objects.create(person=person, name=name)
@@ -33,4 +33,4 @@ def _create_person(username: str, encoded: str) -> Person:
     try:
         return Person.objects.create(username=username, password=encoded)
     except IntegrityError:
-        raise UsernameTaken from None  # since we looked
+        raise UsernameTaken from None  # by a concurrent sign-up

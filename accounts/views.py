@@ -37,7 +37,7 @@ class SignupView(APIView):
         responses={
             201: PersonSerializer,
             409: OpenApiResponse(description="The username is taken."),
-            429: OpenApiResponse(description="Too many are signing up; Retry-After says when."),
+            429: OpenApiResponse(description="Too many sign-ups; retry after Retry-After."),
         },
     )
     def post(self, request: Request) -> Response:
@@ -63,12 +63,12 @@ class FriendsView(APIView):
 class FriendView(APIView):
     @extend_schema(request=None, responses={204: None})
     def put(self, request: Request, friend_id: int) -> Response:
-        """Become somebody's friend. Posts go to both from now on."""
+        """Befriend a person. From now on each one's posts go to the other."""
         return self._change(befriend, request, friend_id)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, friend_id: int) -> Response:
-        """End a friendship. What was delivered stays in the feeds."""
+        """End a friendship. Delivered posts stay in the feeds."""
         return self._change(unfriend, request, friend_id)
 
     def _change(

@@ -1,4 +1,4 @@
-"""The audit: whether the queries in use answer what the reference answers."""
+"""The audit: compares the answers of the queries in use with those of the reference."""
 
 import time
 from collections.abc import Iterator
@@ -13,12 +13,12 @@ from activity.queries import get_queries
 from activity.queries.base import Queries
 
 DAYS = 28
-"""Before the last day of the log, of which one is asked about."""
+"""Audited days are chosen among this many before the last day of the log."""
 
 
 class Findings(NamedTuple):
     compared: int = 0
-    """Answers."""
+    """Number of answers."""
     wrong_answers: int = 0
 
     @property
@@ -27,9 +27,9 @@ class Findings(NamedTuple):
 
 
 def audit(*, people: int, until: date, seed: int) -> Iterator[Findings]:
-    """Compare how many are inside now, and what random people are answered.
+    """Compare the number of people inside now, and the answers to random people.
 
-    Yields what was found so far, after each answer.
+    Yields the findings so far, after each answer.
     """
     found = Findings()
     for right in _comparisons(get_queries(), people, until, Random(seed)):  # noqa: S311
@@ -47,7 +47,7 @@ def _comparisons(queries: Queries, people: int, until: date, random: Random) -> 
 
 
 def _answers(queries: Queries, person_id: int, day: date, now: int) -> Iterator[bool]:
-    """Yield whether each answer to a person is right."""
+    """Yield for each answer to a person whether it is right."""
     logs = queries.log_of(person_id)
     months = six_months_of(day)
     periods = [day_of(day), *months, Period(months[0].start, months[-1].end)]

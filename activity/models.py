@@ -11,14 +11,14 @@ class Direction(models.TextChoices):
 
 
 class Log(models.Model):
-    """Somebody went through a door. A person's logs are in the order of (at, id)."""
+    """A person's entry or exit. A person's logs are ordered by (at, id)."""
 
     # No constraint: MySQL would add an index for it.
     person = models.ForeignKey(
         Person, models.CASCADE, db_index=False, db_constraint=False, related_name="+"
     )
     at = models.BigIntegerField()
-    """Unix time in seconds, so that both engines add up times without a conversion a row."""
+    """Unix time in seconds, so that both engines add up times without a conversion per row."""
     device = models.SmallIntegerField()
     direction = models.CharField(max_length=3, choices=Direction)
 
@@ -29,7 +29,7 @@ class Log(models.Model):
 
 
 class PlainLog(Log):
-    """The published table: nothing is indexed but the primary key."""
+    """The published table: only the primary key is indexed."""
 
     class Meta:
         db_table = "activity_log_plain"
@@ -38,12 +38,12 @@ class PlainLog(Log):
 class IndexedLog(Log):
     class Meta:
         db_table = "activity_log_indexed"
-        # In this order: the logs of one person between two times are then next to each other.
+        # Person first: the logs of one person between two times are then adjacent.
         indexes = [models.Index(fields=["person", "at"], name="activity_person_at")]
 
 
 class Card(models.Model):
-    """A card that was issued, and to whom."""
+    """A card and the person who holds it."""
 
     number = models.CharField(max_length=45, primary_key=True)
     person = models.ForeignKey(Person, models.CASCADE, db_constraint=False, related_name="+")
@@ -55,7 +55,7 @@ class Card(models.Model):
 
 
 class Gate(models.Model):
-    """A pair of devices: one tells of entries, the other of exits."""
+    """A pair of devices: one records entries, the other exits."""
 
     entry_device = models.IntegerField(unique=True)
     exit_device = models.IntegerField(unique=True)
@@ -67,7 +67,7 @@ class Gate(models.Model):
 
 
 class Tag(models.Model):
-    """A card was held to a device, as published. A card's tags are in the order of (at, id)."""
+    """One use of a card at a device, as published. A card's tags are ordered by (at, id)."""
 
     id = models.AutoField(primary_key=True)
     card = models.CharField(max_length=45)

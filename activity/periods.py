@@ -1,4 +1,4 @@
-"""Days and months as their inhabitants know them, in Unix time."""
+"""Days and months of ACTIVITY_TIME_ZONE, in Unix time."""
 
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
@@ -8,11 +8,11 @@ from django.conf import settings
 
 FIRST_DAY = date(1971, 1, 1)
 LAST_DAY = date(9998, 12, 31)
-"""Beyond these there may be no six months before, or no day after."""
+"""Beyond these the six months before or the day after may not be representable."""
 
 
 class Period(NamedTuple):
-    """From ``start`` until just before ``end``; a day has 23 hours when clocks go forward."""
+    """Times from ``start`` to before ``end``; a day has 23 hours when clocks go forward."""
 
     start: int
     end: int

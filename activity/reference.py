@@ -8,7 +8,7 @@ from activity.visits import Visit
 
 
 def all_visits(logs: Iterable[Log]) -> list[Visit]:
-    """Return every visit that the logs of one person tell of, as long as it was."""
+    """Return every visit in the logs of one person, uncut."""
     found = []
     entered = None
     for log in sorted(logs, key=lambda log: (log.at, log.pk)):
@@ -36,7 +36,7 @@ def last_visit(logs: Iterable[Log]) -> Visit | None:
 
 
 def inside_now(logs: Iterable[tuple[int, int, int, str]]) -> int:
-    """Return how many people's last log is an entry; of rows person, at, id, direction."""
+    """Return the number of people whose last log is an entry; rows: person, at, id, direction."""
     last: dict[int, tuple[int, int, str]] = {}
     for person_id, at, log_id, direction in logs:
         last[person_id] = max((at, log_id, direction), last.get(person_id, (0, 0, "")))
@@ -44,7 +44,7 @@ def inside_now(logs: Iterable[tuple[int, int, int, str]]) -> int:
 
 
 def _within(visit: Visit, period: Period, now: int) -> list[Visit]:
-    """Return the visit with virtual logs where it crosses a border; nothing of one outside."""
+    """Return the visit, cut with virtual logs at the period's borders; nothing if it is outside."""
     until = now if visit.left_at is None else visit.left_at
     if visit.entered_at >= period.end:
         return []

@@ -1,4 +1,4 @@
-"""Writing logs by the million."""
+"""Bulk seeding of logs."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,14 +15,14 @@ DAYS = 184
 LAST_SEEDED = date(2025, 12, 31)
 DEVICES = 8
 MISSED = 0.005
-"""The share of logs whose device took an entry for an exit, or the other way round."""
+"""Share of logs whose device mistook an entry for an exit, or the reverse."""
 
 
 def seed_visits(*, queries: Queries, rows: int, until: date, seed: int) -> Iterator[float]:
-    """Write ``rows`` logs of everybody, over the six months that end with the day ``until``.
+    """Write ``rows`` logs for all people, over the six months that end with the day ``until``.
 
     Yields the share done (0 … 1). Raises ValueError, having changed nothing, if there are logs
-    already, or nobody whose logs they could be.
+    already, or no people.
     """
     if queries.table.objects.exists():
         raise ValueError("there are logs already; empty the database first (manage.py flush)")
@@ -36,7 +36,7 @@ def seed_visits(*, queries: Queries, rows: int, until: date, seed: int) -> Itera
 def _logs(
     people: NDArray[np.int64], rows: int, until: date, random: np.random.Generator
 ) -> list[NDArray[np.int64]]:
-    """Return the columns person, at, device and whether it is an exit, in the order of ``at``."""
+    """Return the columns person, at, device and is-exit, sorted by ``at``."""
     each = -(-rows // len(people))
     gaps = random.exponential(size=(len(people), each + 1)).cumsum(axis=1)
     end = datetime.combine(until + timedelta(days=1), time.min, UTC).timestamp()

@@ -20,7 +20,7 @@ class Time(NamedTuple):
 class Times(NamedTuple):
     day: Time
     months: list[Time]
-    """That of the day and the five before it, oldest first."""
+    """The month of the day and the five before it, oldest first."""
     six_months: Time
 
 
@@ -28,7 +28,7 @@ class Summary(NamedTuple):
     person: Person
     last_visit: Visit | None
     inside_now: int
-    """People."""
+    """Number of people."""
 
 
 def accumulated_times(*, person_id: int, day: date) -> Times:
@@ -45,7 +45,7 @@ def visits_of_day(*, person_id: int, day: date) -> list[Visit]:
 
 
 def summary(*, person_id: int) -> Summary:
-    """Raises Person.DoesNotExist."""
+    """Return a person's summary. Raises Person.DoesNotExist."""
     queries = get_queries()
     person = Person.objects.get(id=person_id)
     return Summary(person, queries.last_visit(person_id), queries.inside_now())

@@ -9,7 +9,7 @@ from activity.periods import FIRST_DAY, LAST_DAY, moment
 
 
 class DayField(serializers.DateField):
-    """A day like 2025-12-31 that has days and months around it."""
+    """A day like 2025-12-31, from FIRST_DAY to LAST_DAY."""
 
     def to_internal_value(self, value: Any) -> date:
         day: date = super().to_internal_value(value)
@@ -19,20 +19,20 @@ class DayField(serializers.DateField):
 
 
 class MomentField(serializers.DateTimeField):
-    """Unix time, shown by the clocks of ACTIVITY_TIME_ZONE."""
+    """Unix time, shown as local time of ACTIVITY_TIME_ZONE."""
 
     def to_representation(self, value: Any) -> str:
         return moment(value).isoformat()
 
 
 class DayQuerySerializer(serializers.Serializer[Any]):
-    day = DayField(default=None, help_text="Today if none is given.")
+    day = DayField(default=None, help_text="Default: today.")
 
 
 class TimeSerializer(serializers.Serializer[Any]):
     begins_at = MomentField(source="period.start")
     ends_at = MomentField(source="period.end")
-    inside_s = serializers.IntegerField(help_text="Seconds; a visit that goes on counts until now.")
+    inside_s = serializers.IntegerField(help_text="Seconds; an open visit counts until now.")
 
 
 class TimesSerializer(serializers.Serializer[Any]):
@@ -43,10 +43,10 @@ class TimesSerializer(serializers.Serializer[Any]):
 
 class VisitSerializer(serializers.Serializer[Any]):
     entered_at = MomentField()
-    left_at = MomentField(allow_null=True, help_text="null while the visit goes on.")
-    device = serializers.IntegerField(help_text="Where the person came in.")
-    cut_at_start = serializers.BooleanField(help_text="It began on an earlier day.")
-    cut_at_end = serializers.BooleanField(help_text="It went on into the next day.")
+    left_at = MomentField(allow_null=True, help_text="null while the visit is open.")
+    device = serializers.IntegerField(help_text="The device of the entry.")
+    cut_at_start = serializers.BooleanField(help_text="The visit began on an earlier day.")
+    cut_at_end = serializers.BooleanField(help_text="The visit continued into the next day.")
 
 
 class VisitsSerializer(serializers.Serializer[Any]):

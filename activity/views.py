@@ -26,7 +26,7 @@ SUMMARY = SummarySerializer()
 class TimesView(APIView):
     @extend_schema(parameters=[DayQuerySerializer], responses=TimesSerializer)
     def get(self, request: Request) -> Response:
-        """How long one was inside on a day, in its month, and in the six months with it."""
+        """Return the time that one was inside on a day, in its month and the five before it."""
         times = selectors.accumulated_times(person_id=person_id(request), day=_day(request))
         return Response(TIMES.to_representation(times))
 
@@ -34,7 +34,7 @@ class TimesView(APIView):
 class VisitsView(APIView):
     @extend_schema(parameters=[DayQuerySerializer], responses=VisitsSerializer)
     def get(self, request: Request) -> Response:
-        """One's visits of a day; one that crosses midnight is cut there."""
+        """List one's visits of a day; a visit that crosses midnight is cut there."""
         visits = selectors.visits_of_day(person_id=person_id(request), day=_day(request))
         return Response(VISITS.to_representation({"visits": visits}))
 
@@ -42,7 +42,7 @@ class VisitsView(APIView):
 class SummaryView(APIView):
     @extend_schema(responses=SummarySerializer)
     def get(self, request: Request) -> Response:
-        """One's name and last visit, and how many people are inside now."""
+        """Return one's name and last visit, and the number of people inside now."""
         return Response(SUMMARY.to_representation(selectors.summary(person_id=person_id(request))))
 
 

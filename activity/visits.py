@@ -1,8 +1,8 @@
-"""Visits: what the logs of a person say, cut where a period begins and ends.
+"""Visits: computed from a person's logs, cut where a period begins and ends.
 
-A visit is an entry and the exit that follows it directly. An entry followed by another entry is
-none, since nobody knows how long it lasted, nor is an exit after an exit. An entry that nothing
-follows is a visit that goes on.
+A visit is an entry and the exit that follows it directly. An entry followed by another entry is no
+visit, since its length is unknown; neither is an exit after an exit. An entry without a later log
+is an open visit.
 """
 
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from activity.periods import Period
 
 
 class Passage(NamedTuple):
-    """A log, as far as visits need it."""
+    """The fields of a log that visits need."""
 
     at: int
     direction: str
@@ -22,27 +22,27 @@ class Passage(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """A visit, or what of it is within a period."""
+    """A visit, or the part of it within a period."""
 
     entered_at: int
     left_at: int | None
-    """None while it goes on."""
+    """None while it is open."""
     device: int
-    """Where the person came in."""
+    """The device of the entry."""
     cut_at_start: bool = False
     """It began before the period, and ``entered_at`` is a virtual log at the period's start."""
     cut_at_end: bool = False
-    """It went on beyond the period, and ``left_at`` is a virtual log at the period's end."""
+    """It continued beyond the period, and ``left_at`` is a virtual log at the period's end."""
 
     def seconds(self, now: int) -> int:
         return (now if self.left_at is None else self.left_at) - self.entered_at
 
 
 def visits_within(period: Period, logs: Sequence[Passage], now: int) -> list[Visit]:
-    """Return what of a person's visits is within a period, in order.
+    """Return the parts of a person's visits within a period, in order.
 
-    ``logs``: those of the period in order. With the one before if that begins a visit of the
-    period, and the one after if that ends one; more neighbours do no harm.
+    ``logs``: those of the period in order, with the log before if it begins a visit of the
+    period, and the log after if it ends one; further logs change nothing.
     """
     return [
         _cut(entry, left_at, period, now)
@@ -57,7 +57,7 @@ def seconds_within(period: Period, logs: Sequence[Passage], now: int) -> int:
 
 
 def paired(logs: Sequence[Passage]) -> Iterator[tuple[Passage, int | None]]:
-    """Yield each entry that begins a visit, with when that ended."""
+    """Yield each entry that begins a visit, with the time of its exit."""
     for entry, following in zip_longest(logs, logs[1:]):
         if entry.direction != Direction.IN:
             continue

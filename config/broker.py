@@ -5,11 +5,11 @@ from typing import Any
 TASK_TIME_LIMIT_S = 30
 
 REDIS = {
-    # A message that nobody acknowledged comes back after this; a task must be over by then.
+    # An unacknowledged message is redelivered after this time; a task must end before.
     "visibility_timeout": 2 * TASK_TIME_LIMIT_S,
     "unacked_restore_interval": 1,
     "unacked_restore_throttle": 1,
-    # kombu sets no time-outs of its own: a frozen broker would hold up a request for ever.
+    # kombu sets no time-outs by default: a frozen broker would block a request forever.
     "socket_timeout": 2,
     "socket_connect_timeout": 2,
 }

@@ -18,14 +18,14 @@ class BytesClient(DefaultClient):  # type: ignore[misc]  # django-redis has no t
     def get_many(
         self, keys: Collection[str], version: int | None = None, client: Any = None
     ) -> dict[str, bytes]:
-        prefix = self.make_key("", version=version)  # making each key would take longer than asking
+        prefix = self.make_key("", version=version)  # per key, slower than the call
         client = client or self.get_client(write=False)
         found = client.mget([prefix + key for key in keys]) if keys else []
         return {key: kept for key, kept in zip(keys, found, strict=True) if kept is not None}
 
 
 def post_cache(redis_url: str) -> dict[str, Any]:
-    """Return the cache of posts, which takes only bytes."""
+    """Return the cache of posts, which stores only bytes."""
     kept = cache(redis_url) | {"KEY_PREFIX": "posts"}
     if redis_url:
         kept["OPTIONS"] = {**kept["OPTIONS"], "CLIENT_CLASS": "config.cache.BytesClient"}
@@ -33,20 +33,20 @@ def post_cache(redis_url: str) -> dict[str, Any]:
 
 
 def listing_cache(redis_url: str) -> dict[str, Any]:
-    """Return the cache of listings, which every process has for itself if there is no Redis."""
+    """Return the cache of listings; without Redis, one per process."""
     if not redis_url:
         return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
     return cache(redis_url) | {"KEY_PREFIX": "listing"}
 
 
 def cache(redis_url: str) -> dict[str, Any]:
-    """Return the cache on this Redis, or one that keeps nothing."""
+    """Return the cache on this Redis, or a dummy without one."""
     if not redis_url:
         return {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}
     options = {
         "SOCKET_CONNECT_TIMEOUT": 2,
         "SOCKET_TIMEOUT": 2,
-        # A thread has its caches to itself; the pool makes a call cost half as much again.
+        # Each thread has its own caches; the pool makes a call 50 % more expensive.
         "REDIS_CLIENT_KWARGS": {"single_connection_client": True},
     }
     return {

@@ -5,8 +5,8 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-# What a power cut can take with synchronous=NORMAL: the last commits, never the file's
-# consistency. A crash of the process takes nothing that was committed.
+# With synchronous=NORMAL a power cut can lose the last commits, never the file's consistency.
+# A crash of the process loses no commit.
 SQLITE_INIT = """
 PRAGMA journal_mode=WAL;
 PRAGMA synchronous=NORMAL;
@@ -17,7 +17,7 @@ PRAGMA cache_size=-65536;
 
 
 def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
-    """Complete a parsed DATABASE_URL with what its engine needs; its own options win."""
+    """Add the engine's settings to a parsed DATABASE_URL, whose own options win."""
     database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
     given = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
@@ -58,7 +58,7 @@ def lanes(
             databases[lane] = pool | {"TEST": {"MIRROR": "default"}}
         elif told not in databases:
             known = ", ".join(sorted(databases))
-            raise ImproperlyConfigured(f"DB_LANES: {told!r} is no pool size and none of: {known}")
+            raise ImproperlyConfigured(f"DB_LANES: {told!r} is neither a size nor one of: {known}")
     return found
 
 
@@ -68,12 +68,12 @@ def _sqlite_options() -> dict[str, Any]:
 
 
 def _mysql_options(read_timeout_s: int) -> dict[str, Any]:
-    # Without time-outs a stalled server would hold every thread for ever.
+    # Without time-outs a stalled server would block every thread forever.
     timeouts = {"connect_timeout": 2, "read_timeout": read_timeout_s, "write_timeout": 10}
     return {
         "charset": "utf8mb4",
         "isolation_level": "read committed",
-        # MySQL's own limit would cut the friends of a person short (feed/recipients.py).
+        # MySQL's default would truncate the friends of a person (feed/recipients.py).
         "init_command": "SET SESSION group_concat_max_len = 16777216",
         **timeouts,
     }

@@ -21,10 +21,10 @@ workers = settings.WEB_WORKERS
 threads = settings.WEB_THREADS or 1
 worker_connections = 2000
 backlog = 2048
-keepalive = 75  # seconds: longer than clients pause, so that they keep their connection
+keepalive = 75  # seconds; longer than the pauses of clients, so that they keep their connection
 graceful_timeout = 10
 accesslog = "-" if settings.LOG_REQUESTS else None
-control_socket_disable = True  # its default path is shared, so two instances would collide
+control_socket_disable = True  # two instances would share its default path
 
 
 def on_starting(server: Any) -> None:

@@ -1,4 +1,4 @@
-"""How passwords are kept."""
+"""Password hashers."""
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -12,13 +12,13 @@ HASHERS = {
     "argon2_cheap": "accounts.hashers.CheapArgon2",
 }
 MEASURED = ("pbkdf2_fast", "argon2_costly", "argon2_cheap")
-"""For measurements; what they have hashed is verified by the hasher of the same algorithm."""
+"""For measurements; the hasher of the same algorithm verifies their hashes."""
 
 
 def hashers(chosen: str) -> list[str]:
-    """Return the hasher of new passwords, and then those that verify older ones.
+    """Return the hasher of new passwords, then those that verify older hashes.
 
-    Django hashes an older password anew when its owner logs in. Raises ImproperlyConfigured.
+    Django rehashes an older password when its owner logs in. Raises ImproperlyConfigured.
     """
     if chosen not in HASHERS:
         known = ", ".join(sorted(HASHERS))

@@ -119,16 +119,16 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
-"""Sign up in one transaction; False: in three, which a fault can separate (as published)."""
+"""Sign up in one transaction; False: in three, so a fault can leave a part (as published)."""
 SIGNUP_MAX_HASHING = env.int("SIGNUP_MAX_HASHING", default=0)
-"""Passwords that are hashed at the same time, by all processes that share SIGNUP_SLOTS_DIR; further
+"""Most passwords hashed at the same time by all processes that share SIGNUP_SLOTS_DIR; further
 sign-ups are refused. 0: no limit."""
 SIGNUP_SLOTS_DIR = env.str("SIGNUP_SLOTS_DIR", default=str(VAR_DIR / "slots"))
 
 # When the deliveries of a post are made …
 FEED_STRATEGY = env.str("FEED_STRATEGY", default="inline")
 GRACE = {"grace_s": env.float("FEED_GRACE_S", default=10.0)}
-"""Seconds that a strategy may take over a post; after them drainers deliver it."""
+"""Seconds that a strategy may take for a post; then drainers deliver it."""
 FEED_STRATEGIES = {
     "inline": {"BACKEND": "feed.strategies.inline.Inline", "OPTIONS": GRACE},
     "outbox": {"BACKEND": "feed.strategies.outbox.Outbox"},
@@ -167,7 +167,7 @@ FEED_LISTINGS = {
     "cached": {"BACKEND": "feed.listings.cached.Cached", "OPTIONS": KEEP},
 }
 OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
-"""Seconds during which people read their own writes, even if replicas and cached listings are
+"""Seconds during which people read their own writes, even if replicas and cached listings lag
 behind; 0 turns that off."""
 if REPLICAS or FEED_LISTING == "cached":
     MIDDLEWARE += ["web.own_writes.seen"]
@@ -222,8 +222,8 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
 SWEEP_S = env.float("FEED_SWEEP_S", default=5.0)
-# A sweep waits in the queue like any message. One that is taken up before it expires has found
-# the queue short: what has had no receipt for longer than that is lost, not waiting.
+# A sweep waits in the queue like any message. If it starts before it expires, the queue is short:
+# a post without a receipt for longer than that has lost its message.
 CELERY_BEAT_SCHEDULE = {
     "sweep": {
         "task": "workers.tasks.sweep",

@@ -8,7 +8,7 @@ register_converter(PositiveIdConverter, "id")
 
 DOCS = SpectacularSwaggerView.as_view(url_name="schema", metadata_class=None)
 
-# In the order of how often they are asked for, which is how they are looked through.
+# Most requested first: Django tries the patterns in order.
 urlpatterns = [
     path("v1/", include("feed.urls")),
     path("healthz", HealthView.as_view()),

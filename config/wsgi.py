@@ -19,7 +19,7 @@ if not settings.DEBUG:
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Serve a request; drop a Content-Type that Django can't decode, so that it is answered 415."""
+    """Serve a request; drop a Content-Type that Django can't decode, so that the answer is 415."""
     content_type = environ.get("CONTENT_TYPE", "")
     if ";" in content_type and not _can_be_decoded(content_type):
         environ = {**environ, "CONTENT_TYPE": ""}

@@ -17,9 +17,9 @@ _lane: ContextVar[str | None] = ContextVar("lane", default=None)
 
 
 class LaneMiddleware:
-    """Sets the lane of the view that is about to answer.
+    """Sets the lane of the view.
 
-    The next request resets it, not the end of this one: a streamed answer still reads then.
+    The next request resets it, not the end of this one: a streamed answer may still read.
     """
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:

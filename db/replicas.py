@@ -1,7 +1,7 @@
-"""Reading from replicas: safe requests read from a replica that has what their client wrote.
+"""Reading from replicas: safe requests read from a replica that has their client's writes.
 
 The positions are MariaDB's global transaction ids (feed.E003 refuses other servers). Commands,
-drainers and Celery know no requests, so they read what they are about to change from the primary.
+drainers and Celery read from the primary: they change what they have read.
 """
 
 import logging
@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 
 CATCH_UP_WITHIN_S = 0.05
-"""Seconds that a read waits for a replica to catch up; after them it goes to the primary."""
+"""Seconds that a read waits for a replica to catch up; then it goes to the primary."""
 POSITION = re.compile(r"\d+-\d+-\d+(,\d+-\d+-\d+)*", re.ASCII)
 NO_POSITION = "unknown"
 logger = logging.getLogger(__name__)
@@ -50,12 +50,12 @@ def reading(after: str | None) -> Iterator[None]:
 
 
 def primary_position() -> str:
-    """Return a position behind everything that is committed so far."""
+    """Return a position that includes everything committed so far."""
     if not settings.REPLICAS:
         return NO_POSITION
     try:
         return str(_value(DEFAULT_DB_ALIAS, "SELECT @@gtid_binlog_pos"))
-    except DatabaseError as error:  # what was written is committed all the same
+    except DatabaseError as error:  # the write is committed in any case
         logger.warning("no position: %s", error)
         return NO_POSITION
 

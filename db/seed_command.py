@@ -1,4 +1,4 @@
-"""The base class of the commands that write many rows."""
+"""Base class of the commands that write many rows."""
 
 from collections.abc import Iterator
 

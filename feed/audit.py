@@ -1,4 +1,4 @@
-"""The audit: compares what every timeline holds with what it should hold."""
+"""The audit: compares every timeline with the posts that are due in it."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -29,16 +29,16 @@ class Audit:
     """Deliveries, counted over all persons."""
 
     posts: int = 0
-    """Posts that were accepted: those in the database and those that clients were told of."""
+    """Accepted posts: those in the database, and those answered with 201."""
     expected: int = 0
     missing: int = 0
     """Due, but not in the timeline."""
     duplicated: int = 0
-    """In the timeline a second time (or a third …)."""
+    """In the timeline more than once; each extra entry counts."""
     unexpected: int = 0
-    """In the timeline, but not due: no such post, or a post by a stranger."""
+    """In the timeline, but not due: no such post, or the author is no friend."""
     examples: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
-    """The first few findings of each kind as (owner id, post id)."""
+    """The first findings of each kind as (owner id, post id)."""
 
     @property
     def ok(self) -> bool:
@@ -48,7 +48,7 @@ class Audit:
         return asdict(self) | {"ok": self.ok}
 
     def note(self, kind: str, owner_id: int, post_ids: Ids) -> int:
-        """Keep a few examples, and return how many there are."""
+        """Keep a few examples, and return the number of post ids."""
         kept = self.examples.setdefault(kind, [])
         kept += [(owner_id, int(post_id)) for post_id in post_ids[: EXAMPLES - len(kept)]]
         return len(post_ids)
@@ -59,10 +59,10 @@ def audit(
 ) -> Iterator[tuple[float, Audit]]:
     """Audit a store while nothing is being written; yield (share done, counts so far).
 
-    Friendships must be those that the posts were delivered by. A deleted post may be in a
-    timeline or not. Of a store with a capacity the newest ids of each timeline are expected, and
-    older ones allowed. An accepted post that the database doesn't know is due to everyone whom
-    its author's posts are due to, and so missing there.
+    Friendships must be the same as at delivery. A deleted post may be in a timeline or not. A
+    store with a capacity must hold the newest ids of each timeline, and may hold older ones. An
+    accepted post that is not in the database is missing in every timeline that its author's
+    posts are due in.
     """
     posts = _Posts.read()
     lost = _lost(posts, accepted)
@@ -108,7 +108,7 @@ class _Posts:
 
 
 class Due(NamedTuple):
-    """The posts of one person's timeline, oldest first."""
+    """The posts due in one person's timeline, oldest first."""
 
     ids: Ids
     live: NDArray[np.bool_]
@@ -119,7 +119,7 @@ class Due(NamedTuple):
 
 
 def audit_one(found: Audit, owner_id: int, due: Due, timeline: TimelineStore) -> None:
-    """Count what is missing in one person's timeline, and what is there but not due."""
+    """Add the missing, duplicated and unexpected posts of one person's timeline to ``found``."""
     held = np.array(timeline.members(owner_id), np.int64)
     distinct, times = np.unique(held, return_counts=True)
     wanted = due.newest(timeline.capacity)

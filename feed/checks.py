@@ -47,7 +47,7 @@ def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
 
 @register()
 def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
-    """An unknown FEED_LISTING is refused at start, not by the first request."""
+    """Refuse an unknown FEED_LISTING at start, not at the first request."""
     get_listing()
     return []
 
@@ -81,7 +81,7 @@ def check_connections_suffice(
 def check_replicas_have_positions(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Replicas are asked for MariaDB's global transaction ids, which other servers don't have."""
+    """Replicas need MariaDB: their positions are its global transaction ids."""
     if not settings.REPLICAS or "default" not in (databases or ()):
         return []
     primary = connections["default"]
@@ -97,7 +97,7 @@ def check_replicas_have_positions(
 
 
 def _max_connections(alias: str) -> int | None:
-    """Return max_connections of a MySQL server; None for others, and if it doesn't answer."""
+    """Return max_connections of a MySQL server; None for other servers or without an answer."""
     connection = connections[alias]
     if connection.vendor != "mysql":
         return None

@@ -19,7 +19,7 @@ def deliver(posts: Sequence[Post]) -> None:
     Safe to repeat. The receipts are set only after the store has confirmed; if anything raises,
     the posts stay in the backlog.
     """
-    with transaction.atomic(savepoint=False):  # what raises ends the caller's transaction too
+    with transaction.atomic(savepoint=False):  # an exception ends the caller's transaction too
         get_timeline_store().deliver(posts)
         set_receipts(posts)
 
@@ -43,17 +43,17 @@ def deliver_one(post_id: int) -> None:
 def deliver_pending(limit: int) -> int:
     """Claim up to ``limit`` posts of the backlog, oldest id first, and deliver them as one batch.
 
-    Posts that the strategy may still be delivering itself are left alone (``Strategy.grace_s``).
+    Skip posts that the strategy may still be delivering itself (``Strategy.grace_s``).
 
-    Returns how many were delivered; 0 means that there was nothing to claim. The claim is the
+    Returns the number of delivered posts; 0 means that there was nothing to claim. The claim is the
     rows' locks (on SQLite the database's), held until the receipts commit: a process that dies
-    releases its posts by dying, and no two processes claim the same post.
+    releases its posts, and no two processes claim the same post.
     """
     backlog = Post.objects.pending()
     if get_strategy().grace_s:
         backlog = backlog.filter(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
     if not backlog.exists():
-        return 0  # don't take SQLite's write lock only to find nothing
+        return 0  # avoid SQLite's write lock when there is no work
     with transaction.atomic():
         claim = backlog.select_for_update(skip_locked=True).only("id", "author_id")
         posts = list(claim.order_by("id")[:limit])

@@ -1,4 +1,4 @@
-"""How many friends people have, for those who count deliveries."""
+"""Numbers of friends, for counting deliveries."""
 
 import time
 from collections.abc import Iterable
@@ -11,9 +11,9 @@ KEEP_S = 60.0
 
 
 class FriendCounts:
-    """Cached for a minute: counting the friends of every author each time is expensive.
+    """Numbers of friends, cached for a minute: counting them each time is expensive.
 
-    So a friendship of the last minute may be missing from a number of deliveries.
+    So counts of deliveries may miss friendships of the last minute.
     """
 
     def __init__(self) -> None:
@@ -21,10 +21,10 @@ class FriendCounts:
         self._since = time.monotonic()
 
     def of(self, person_ids: Iterable[int]) -> dict[int, int]:
-        """Return the number of friends of these persons at least."""
+        """Return the numbers of friends, of at least these persons."""
         if time.monotonic() > self._since + KEEP_S:
             self._known, self._since = {}, time.monotonic()
-        known = self._known  # another thread may begin a new one
+        known = self._known  # another thread may replace it
         if unknown := set(person_ids) - known.keys():
             counted = Friendship.objects.filter(person_id__in=unknown).values_list("person_id")
             known.update(dict.fromkeys(unknown, 0) | dict(counted.annotate(Count("friend_id"))))

@@ -23,14 +23,14 @@ class Probe(APIView):
 @extend_schema(exclude=True)
 class HealthView(Probe):
     def get(self, request: Request) -> Response:
-        """The process is up."""
+        """Answer 200 while the process is up."""
         return Response({"status": "up"})
 
 
 @extend_schema(exclude=True)
 class ReadyView(Probe):
     def get(self, request: Request) -> Response:
-        """Whether the database answers, and the backlog."""
+        """Return whether the database answers, and the backlog."""
         try:
             backlog = selectors.backlog()
         except DatabaseError:
@@ -41,7 +41,7 @@ class ReadyView(Probe):
 @extend_schema(exclude=True)
 class StatusView(Probe):
     def get(self, request: Request) -> Response:
-        """Strategy, store, backlog and recent rates."""
+        """Return strategy, store, backlog and recent rates."""
         try:
             backlog, now = selectors.backlog(), recent_rates()
         except DatabaseError:

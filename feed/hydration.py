@@ -1,10 +1,9 @@
 """Hydration: post ids to posts, with one call to the cache and one query for the misses.
 
-A feed shows the same posts to hundreds of people, so a post is kept as the JSON that they are
-answered (docs/decisions/0024). It never changes but by its deletion. That first puts a mark into
-the cache, which sends readers to the database and which a late reader can't overwrite with what it
-read before. So what is deleted never shows, whether the deletion commits, rolls back or dies in
-between.
+Hundreds of people read the same posts, so the cache holds each post as the JSON of the answer
+(docs/decisions/0024). A post never changes except by deletion. A deletion first puts a marker into
+the cache: it sends readers to the database, and a late reader can't overwrite it with the post. So
+a deleted post never shows, whether the deletion commits, rolls back or dies in between.
 """
 
 import json
@@ -39,7 +38,7 @@ def forget(post_id: int) -> None:
 
 
 def _read(ids: Sequence[int]) -> dict[int, bytes]:
-    # Asked for those that aren't deleted, SQLite goes through the index of all live posts.
+    # With a filter on deleted_at, SQLite would scan the index of all live posts.
     found = Post.objects.in_bulk(ids).values()
     posts = {post.id: _json(post) for post in found if post.deleted_at is None}
     for post_id, post in posts.items():

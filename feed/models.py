@@ -19,7 +19,7 @@ class PostQuerySet(models.QuerySet["Post"]):
 
 
 class Post(models.Model):
-    """What a person wrote; a deleted one stays as an empty tombstone, which the audit needs."""
+    """A person's post; a deleted one stays as an empty tombstone, which the audit needs."""
 
     author = models.ForeignKey(Person, models.CASCADE, related_name="posts")
     body = models.TextField(max_length=MAX_BODY_CHARACTERS)
@@ -34,7 +34,7 @@ class Post(models.Model):
 
     class Meta:
         indexes = [
-            # Serves the claim too: both engines append the id, so the pending posts come in order.
+            # Serves the claim too: both engines append the id, so pending posts are in id order.
             models.Index(fields=["delivered_at"], name="post_backlog"),
             # The listing by likes, in its order.
             models.Index(fields=["deleted_at", "like_count", "id"], name="post_by_likes"),
@@ -50,7 +50,7 @@ class Like(models.Model):
 
 
 class IdempotencyKey(models.Model):
-    """The promise that a person's key stands for one post. Both texts are kept as SHA-256."""
+    """Maps a person's idempotency key to one post. Both texts are stored as SHA-256."""
 
     pk = models.CompositePrimaryKey("author_id", "key_sha256")
     author = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="+")
@@ -71,7 +71,7 @@ class TimelineEntry(models.Model):
 
 
 class CopiedEntry(TimelineEntry):
-    """The published shape: its own id, foreign keys and their indexes, a copy of the text."""
+    """The published schema: its own id, foreign keys and their indexes, a copy of the text."""
 
     owner = models.ForeignKey(Person, models.CASCADE, related_name="+")
     post = models.ForeignKey(Post, models.CASCADE, related_name="+")
@@ -95,7 +95,7 @@ class BulkEntry(CopiedEntry):
 
 
 class SetBasedEntry(TimelineEntry):
-    """The smallest shape: the table is its primary key, and nothing else is indexed."""
+    """The smallest schema: the table is its primary key, without other indexes."""
 
     pk = models.CompositePrimaryKey("owner_id", "post_id")
     owner_id = models.BigIntegerField()
@@ -110,7 +110,7 @@ class PackedTimeline(models.Model):
 
     owner_id = models.BigIntegerField(primary_key=True)
     post_ids = models.BinaryField()
-    """Ascending, none twice, as ``feed.timeline_stores.packing`` packs them."""
+    """Ascending and distinct, packed by ``feed.timeline_stores.packing``."""
 
     objects: ClassVar[models.Manager["PackedTimeline"]]
 

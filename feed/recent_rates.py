@@ -1,4 +1,4 @@
-"""How fast posts get their receipts: cheap enough to be asked once a second under load."""
+"""Rates and lag of recent receipts, cheap enough for one call per second under load."""
 
 from collections import Counter
 from datetime import timedelta
@@ -14,11 +14,11 @@ from feed.models import Post
 
 WINDOW_S = 10
 MOST_POSTS = 20_000
-"""Most posts that are read per window: the latest. The rest is extrapolated."""
+"""Most posts read per window, the latest; the rest is extrapolated."""
 
 
 class RecentRates(NamedTuple):
-    """Of the posts that got their receipt in the last WINDOW_S, by the database's clock."""
+    """Figures of the posts with a receipt in the last WINDOW_S, by the database's clock."""
 
     deliveries_per_s: float
     lag_ms: dict[str, float | None]

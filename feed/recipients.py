@@ -24,8 +24,8 @@ class _Joined(Aggregate):
 def recipients_of(posts: Sequence[Post]) -> list[Ids]:
     """Return for each post the owners of the timelines that it is due in, its author first.
 
-    One query for the whole batch asks whose friends have changed, and another for those that
-    aren't remembered. So the friends are those of now, in any transaction.
+    One query reads the versions of all authors, another the friends that are not cached at
+    these versions. So the friends are current, in any transaction.
     """
     author_ids = {post.author_id for post in posts}
     people = Person.objects.filter(id__in=author_ids)
@@ -39,7 +39,7 @@ def recipients_of(posts: Sequence[Post]) -> list[Ids]:
 
 
 class _Cached:
-    """Owners by author, each at a version; the oldest are forgotten beyond ``MAX_CACHED_IDS``."""
+    """Owners by author and version; the oldest are evicted beyond ``MAX_CACHED_IDS``."""
 
     def __init__(self) -> None:
         self._owners: dict[int, tuple[int, Ids]] = {}
@@ -47,7 +47,7 @@ class _Cached:
         self._lock = Lock()
 
     def get(self, versions: Mapping[int, int | None]) -> dict[int, Ids]:
-        """Return those that are remembered at just these versions."""
+        """Return the owners cached at exactly these versions."""
         known = self._owners
         return {
             author_id: entry[1]
@@ -56,7 +56,7 @@ class _Cached:
         }
 
     def put(self, owners: Mapping[int, Ids], versions: Mapping[int, int | None]) -> None:
-        """Remember what was read after its version: it may be newer, but then that is so too."""
+        """Cache owners read after their version: if they are newer, the version has changed too."""
         with self._lock:
             for author_id, ids in owners.items():
                 version = versions.get(author_id)
@@ -85,10 +85,10 @@ def _with_themselves(author_ids: Iterable[int], friends: Mapping[int, Ids]) -> d
 
 
 def _friends(author_ids: Iterable[int]) -> dict[int, Ids]:
-    """Return the friends of those who have any.
+    """Return the friends of the authors who have any.
 
-    The database joins the ids of an author into one text, since half a million integers made into
-    Python objects cost more than their deliveries.
+    The database joins the ids of an author into one text: half a million Python integers would
+    cost more than their deliveries.
     """
     joined = list(
         Friendship.objects.filter(person_id__in=author_ids)
@@ -96,7 +96,7 @@ def _friends(author_ids: Iterable[int]) -> dict[int, Ids]:
         .annotate(ids=_Joined("friend_id"), total=Sum("friend_id"))
     )
     friends = {author_id: np.fromstring(ids, np.int64, sep=",") for author_id, ids, _ in joined}
-    # MySQL cuts a text at group_concat_max_len without a word.
+    # MySQL silently truncates at group_concat_max_len.
     cut = [author_id for author_id, _, total in joined if friends[author_id].sum() != total]
     return friends | _friends_by_row(cut)
 

@@ -12,25 +12,25 @@ from feed.timeline_stores import get_timeline_store
 
 class Page(NamedTuple):
     posts: list[Post]
-    """Newest first."""
+    """Posts, newest first."""
     next_before: int | None
-    """Ask for posts before this id to go on; None at the end."""
+    """The next page holds posts before this id; None at the end."""
 
 
 class Feed(NamedTuple):
     posts: dict[int, bytes]
-    """Newest first, by their ids, each as JSON (``feed.hydration``)."""
+    """Post id → JSON (``feed.hydration``), newest first."""
     next_before: int | None
 
 
 class Backlog(NamedTuple):
     posts: int
     oldest_age_s: float | None
-    """Seconds that the oldest post has been waiting for; None without a backlog."""
+    """Age of the oldest pending post in seconds; None without a backlog."""
 
 
 def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
-    """Return a page of a person's feed: their timeline's posts, without those deleted since."""
+    """Return a page of a person's feed: their timeline's posts without deleted ones."""
     posts: dict[int, bytes] = {}
     while len(posts) <= limit:
         ids = get_timeline_store().page(owner_id, before=before, limit=limit + 1)

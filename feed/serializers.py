@@ -36,7 +36,7 @@ class PostSerializer(serializers.Serializer[Any]):
     created_at = serializers.DateTimeField()
 
     def to_representation(self, instance: Post) -> dict[str, Any]:
-        """Return the same as the declared fields would, without a call per field."""
+        """Return what the declared fields would, without a call per field."""
         return {
             "id": instance.id,
             "author": instance.author_id,
@@ -46,7 +46,7 @@ class PostSerializer(serializers.Serializer[Any]):
 
 
 class LikedPostSerializer(PostSerializer):
-    likes = serializers.IntegerField(help_text="How many people like it.")
+    likes = serializers.IntegerField(help_text="Number of people who like it.")
 
     def to_representation(self, instance: Post) -> dict[str, Any]:
         likes: int = instance.likes  # type: ignore[attr-defined]  # annotated
@@ -73,9 +73,9 @@ class ListingQuerySerializer(serializers.Serializer[Any]):
 
 class ListingSerializer(serializers.Serializer[Any]):
     posts = LikedPostSerializer(many=True)
-    next = serializers.URLField(allow_null=True, help_text="Where the listing goes on.")
+    next = serializers.URLField(allow_null=True, help_text="URL of the next page; null at the end.")
 
 
 class PageSerializer(serializers.Serializer[Any]):
     posts = PostSerializer(many=True)
-    next = serializers.URLField(allow_null=True, help_text="Where the page goes on.")
+    next = serializers.URLField(allow_null=True, help_text="URL of the next page; null at the end.")

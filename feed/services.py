@@ -19,7 +19,7 @@ from feed.strategies import get_strategy
 class Published(NamedTuple):
     post: Post
     replayed: bool
-    """An earlier request with the same idempotency key had made the post."""
+    """An earlier request with the same idempotency key created the post."""
 
 
 class UnknownPerson(Exception):
@@ -34,7 +34,7 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
     """Write a post and hand it to the strategy, in one transaction.
 
     When this returns, the post and everything that its delivery needs are committed. With an
-    idempotency key the same author and body get the first post again. Raises UnknownPerson,
+    idempotency key the same author and body return the first post again. Raises UnknownPerson,
     KeyReused, or Post.DoesNotExist if the first post has been deleted.
     """
     one_statement = idempotency_key is None and not get_strategy().writes_with_post
@@ -57,17 +57,17 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
 def delete_post(*, person_id: int, post_id: int) -> None:
     """Delete one's own post. Raises Post.DoesNotExist or PermissionDenied.
 
-    Its deliveries stay where they are: reading a feed leaves deleted posts out.
+    Its deliveries stay in the timelines: feeds leave deleted posts out.
     """
     if Post.objects.live().get(id=post_id).author_id != person_id:
         raise PermissionDenied("Only its author can delete a post.")
     forget(post_id)
     if not Post.objects.live().filter(id=post_id).update(body="", deleted_at=Now()):
-        raise Post.DoesNotExist  # another request was quicker
+        raise Post.DoesNotExist  # a concurrent request deleted it first
 
 
 def like_post(*, person_id: int, post_id: int) -> None:
-    """Like a post; again changes nothing. Raises Post.DoesNotExist or UnknownPerson."""
+    """Like a post; repeating it changes nothing. Raises Post.DoesNotExist or UnknownPerson."""
     try:
         with transaction.atomic():
             _lock(post_id)
@@ -80,7 +80,7 @@ def like_post(*, person_id: int, post_id: int) -> None:
 
 
 def unlike_post(*, person_id: int, post_id: int) -> None:
-    """Take a like back; again changes nothing. Raises Post.DoesNotExist."""
+    """Remove a like; repeating it changes nothing. Raises Post.DoesNotExist."""
     with transaction.atomic():
         _lock(post_id)
         taken_back, _ = Like.objects.filter(post_id=post_id, person_id=person_id).delete()

@@ -2,4 +2,4 @@ from django.dispatch import Signal
 
 receipts_set = Signal()
 """Sent in the transaction that sets receipts, with ``post_ids`` and the ``count`` of those posts
-that had none before. Whoever listens must not touch the posts."""
+that had none before. Receivers must not change the posts."""

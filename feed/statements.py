@@ -1,7 +1,7 @@
 """The SQL of the busiest writes, by vendor where it differs: a post, deliveries, receipts.
 
-Django's compiler would produce the same statements for each request, which took a quarter of it
-(docs/decisions/0025, 0033).
+Django's compiler would build the same statements in each request, which took a quarter of its
+time (docs/decisions/0025, 0033).
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ NOW = {
     "sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')",
     "mysql": "CURRENT_TIMESTAMP(6)",
 }
-"""In the format that Django reads from a column of times."""
+"""In the format of Django's datetime columns."""
 
 
 def insert_post(author_id: int, body: str) -> Post:
@@ -51,7 +51,7 @@ def insert_post(author_id: int, body: str) -> Post:
 
 
 def set_receipts(post_ids: Sequence[int]) -> int:
-    """Set the receipts that are missing; return how many."""
+    """Set the missing receipts; return their number."""
     connection = connections[DEFAULT_DB_ALIAS]
     ids = ",".join(["%s"] * len(post_ids))
     with connection.cursor() as cursor:
@@ -60,6 +60,6 @@ def set_receipts(post_ids: Sequence[int]) -> int:
 
 
 def _aware(value: datetime | str) -> datetime:
-    """Return a time that a driver returned: SQLite's as text, all in UTC."""
+    """Return a driver's time as an aware datetime; SQLite's is text, all are UTC."""
     naive = datetime.fromisoformat(value) if isinstance(value, str) else value
     return naive.replace(tzinfo=UTC)

@@ -28,7 +28,7 @@ from feed.serializers import (
 )
 from web.own_writes import has_written
 
-# Made once: a serializer copies all its fields whenever it is made.
+# Created once: each new serializer copies all its fields.
 NEW_POST = NewPostSerializer()
 IDEMPOTENCY_KEY = IdempotencyKeySerializer()
 PAGE_QUERY = PageQuerySerializer()
@@ -42,7 +42,7 @@ LISTING = ListingSerializer()
 IDEMPOTENCY_KEY_HEADER = OpenApiParameter(
     "Idempotency-Key",
     location=OpenApiParameter.HEADER,
-    description="1 to 255 printable ASCII characters. A request that repeats a key answers the "
+    description="1 to 255 printable ASCII characters. A request that repeats a key returns the "
     "first one's post again; with another body it is refused.",
 )
 
@@ -64,7 +64,7 @@ class PostsView(APIView):
         responses=ListingSerializer,
     )
     def get(self, request: Request) -> Response:
-        """List everybody's posts by likes; of those with equally many the newest first."""
+        """List all posts by likes, then newest first."""
         query = LISTING_QUERY.run_validation(request.query_params.dict())
         after = query["after"] and Position.parse(query["after"])
         page = get_listing().page(
@@ -80,7 +80,7 @@ class PostsView(APIView):
         request=NewPostSerializer,
         responses={
             201: PostSerializer,
-            422: OpenApiResponse(description="The key was used before."),
+            422: OpenApiResponse(description="The key was used with another body."),
         },
         parameters=[IDEMPOTENCY_KEY_HEADER],
     )
@@ -126,7 +126,7 @@ class LikeView(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, post_id: int) -> Response:
-        """Take one's like back."""
+        """Remove one's like."""
         services.unlike_post(person_id=person_id(request), post_id=post_id)
         return Response(status=204)
 
@@ -153,7 +153,7 @@ class PersonPostsView(APIView):
 
 
 def _idempotency_key(request: Request) -> str | None:
-    said = request.META.get("HTTP_IDEMPOTENCY_KEY")  # request.headers copies all of them
+    said = request.META.get("HTTP_IDEMPOTENCY_KEY")  # request.headers would copy all headers
     if said is None:
         return None
     header = IDEMPOTENCY_KEY.run_validation({"key": said})
@@ -162,14 +162,14 @@ def _idempotency_key(request: Request) -> str | None:
 
 
 def _page_query(request: Request) -> dict[str, Any]:
-    if not request.META.get("QUERY_STRING"):  # query_params would be made first
+    if not request.META.get("QUERY_STRING"):  # skips building query_params
         return FIRST_PAGE
     query: dict[str, Any] = PAGE_QUERY.run_validation(request.query_params.dict())
     return query
 
 
 def _following(request: Request, page: selectors.Page | selectors.Feed) -> str | None:
-    """Return where a page goes on."""
+    """Return the URL of the next page; None at the end."""
     if page.next_before is None:
         return None
     here = request.build_absolute_uri()

@@ -25,7 +25,7 @@ def print_whole(*parts: RenderableType) -> None:
 def stage(name: str, seconds: float | None = None) -> Iterator[Advance]:
     """Show a stage while its block runs.
 
-    Yields a function that advances the bar by the clock and may change its text.
+    Yields a function that advances the bar with time and may change its text.
     """
     if not console.is_terminal:
         console.print(f"  {name}" + (f" ({seconds:g} s)" if seconds else ""))

@@ -148,7 +148,7 @@ class Service:
             yield from map(int, self.processes.lines("await_drain", AWAIT_DRAIN, env))
 
     def receipts(self) -> list[Receipt] | None:
-        """Return the receipt of every post that was written; None if nothing tells of them."""
+        """Return the receipt of every post that was written; None if they are not available."""
         found = []
         for env in self.environments:
             listed = self.manage("receipts", env)

@@ -1,10 +1,10 @@
-"""People look at their visits: the accumulated times, a day's visits and the summary in turn.
+"""People read their visits: accumulated times, a day's visits and the summary in turn.
 
     locust -f locustfiles/activity.py --users 20 --arrivals open --headless --run-time 10s
 
-With open arrivals as many requests per second as there are users, answered or not; with
---stop-timeout 30 Locust waits for the last answers. As published, each page for itself, a number of
-times within one second, always for the same person:
+Open arrivals send as many requests per second as there are users, answered or not; with
+--stop-timeout 30 Locust waits for the last answers. As published, one page alone, many times within
+one second, always for the same person:
 
     locust -f locustfiles/activity.py --users 20 --once times --headless --run-time 5s
 """
@@ -27,20 +27,20 @@ from locustfiles.arrivals import Open
 from locustfiles.visitor import Visitor
 
 DAYS = 28
-"""Before the last day of the log; people ask about one of these."""
+"""Requested days are among this many before the last day of the log."""
 TIMES = "/v1/activity/times/"
 VISITS = "/v1/activity/visits/"
 SUMMARY = "/v1/activity/summary/"
 PAGES = (TIMES, VISITS, SUMMARY)
 SINGLE = {"times": TIMES, "visits": VISITS, "summary": SUMMARY}
 VOLLEY_AFTER_S = 2
-"""When all users are there."""
+"""By then all users have started."""
 
 
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
-    last_day = "the last day of the log, as manage.py seed_visits --until had it"
-    once = "everyone asks for this page once, spread evenly over one second, as the first person"
+    last_day = "the last day of the log, the value of manage.py seed_visits --until"
+    once = "all users request this page once, evenly within one second, as the first person"
     parser.add_argument("--last-day", default="2025-12-31", help=last_day)
     parser.add_argument("--once", choices=list(SINGLE), help=once)
 
@@ -52,7 +52,7 @@ def begin(environment: Environment, **kwargs: Any) -> None:
 
 
 class Volley(Open):
-    """One action of each user, evenly within one second."""
+    """One action per user, evenly spaced within one second."""
 
     at: float
     turns: Iterator[int]
@@ -65,7 +65,7 @@ class Volley(Open):
 
 
 class Member(Visitor):
-    """Somebody who looks at one page after the other, beginning with any."""
+    """A user who requests one page after the other, starting with a random one."""
 
     connection_timeout = 30.0
     network_timeout = 30.0

@@ -1,7 +1,7 @@
-"""Arrivals: when a user does the next thing, and from when on its latency counts.
+"""Arrivals: when a user acts next, and from when on its latency counts.
 
-With a schedule, everyone does one thing each ``pace_s``, with a random phase: bursts would stay in
-step.
+With a schedule, each user acts once per ``pace_s``, at a random phase: without it, users would stay
+synchronized in bursts.
 """
 
 import random
@@ -15,11 +15,11 @@ from gevent.pool import Group
 from locust import User
 
 MOST_IN_FLIGHT = 20
-"""Of a user: 500 users' connections then fit into the 10,000 files that Locust asks for."""
+"""Per user: the connections of 500 users then fit into Locust's limit of 10,000 files."""
 
 
 class Action(NamedTuple):
-    """Something that a user does, as Locust records it, and how; called with when it was due."""
+    """A user's action under the name that Locust records; ``do`` gets the time when it was due."""
 
     request_type: str
     name: str
@@ -45,22 +45,22 @@ class Arrivals(ABC):
 
     @abstractmethod
     def wait_s(self) -> float:
-        """Return how long users wait for their next action."""
+        """Return the seconds until the user's next action."""
 
     @abstractmethod
     def run(self, action: Action) -> None:
-        """Do what is due now."""
+        """Do the action that is due now."""
 
     @abstractmethod
     def end(self) -> None:
-        """Leave what is under way, when Locust has waited for it (``--stop-timeout``)."""
+        """Cancel unanswered actions after Locust's ``--stop-timeout``."""
 
 
 class Closed(Arrivals):
     """Users wait for their answers: those who wait for longer than their pace do less.
 
-    They keep to their own schedule otherwise. Pacing from the last start would keep in step all
-    those whom one stall of the generator has delayed, and every burst would add to the next.
+    Otherwise they keep their own schedule. With pacing from the last start, one stall of the
+    generator would synchronize all delayed users, and every burst would add to the next.
     """
 
     def wait_s(self) -> float:
@@ -72,21 +72,21 @@ class Closed(Arrivals):
         action.do(time.time())
 
     def end(self) -> None:
-        """Nothing is: what was asked for ends with its user."""
+        """Do nothing: a closed user's request ends with its user."""
 
 
 class Paused(Closed):
-    """Users pause for ``pace_s`` after each answer, and all begin at once: k6's sleep()."""
+    """Users pause for ``pace_s`` after each answer, and all start at once, as with k6's sleep()."""
 
     def begin(self) -> None:
-        """Begin at once."""
+        """Start at once."""
 
     def wait_s(self) -> float:
         return self.pace_s
 
 
 class Checked(Paused):
-    """Users who are refused ask again at once: k6's fail() skips the sleep() that follows."""
+    """Refused users try again at once: k6's fail() skips the sleep() that follows."""
 
     def wait_s(self) -> float:
         return 0.0 if self.was_refused else self.pace_s
@@ -95,7 +95,7 @@ class Checked(Paused):
 class Open(Arrivals):
     """Actions are due on a fixed schedule, answered or not; latency counts from when they were due.
 
-    What is due while MOST_IN_FLIGHT are unanswered is dropped, and counted as a failure.
+    Actions due while MOST_IN_FLIGHT are unanswered are dropped, and count as failures.
     """
 
     def begin(self) -> None:
@@ -137,7 +137,7 @@ ARRIVALS: dict[str, type[Arrivals]] = {
 
 
 def count_from(due: float, response: Any) -> None:
-    """Let a request's latency begin when it was due; to be called before Locust records it."""
+    """Count a request's latency from when it was due; call this before Locust records it."""
     meta = response.request_meta
     meta["response_time"] += (meta["start_time"] - due) * 1000
     meta["start_time"] = due

@@ -1,7 +1,7 @@
-"""The audit from outside: are the posts that were accepted in the feeds where they are due?
+"""The audit from outside: checks that accepted posts are in the feeds where they are due.
 
-A sample. ``manage.py audit_timelines --accepted FILE`` looks at every timeline. Each process that
-plays people looks for the posts that it was told were accepted, and reports what it found.
+A sample. ``manage.py audit_timelines --accepted FILE`` checks every timeline. Each process with
+users looks for the posts that were answered with 201, and reports its findings.
 """
 
 from collections import Counter
@@ -18,15 +18,15 @@ PAGE = 100
 
 class Findings(NamedTuple):
     posts: int = 0
-    """Accepted, all of them."""
+    """All accepted posts."""
     feeds: int = 0
-    """Looked at."""
+    """Feeds that were read."""
     deliveries: int = 0
-    """Looked for: posts that are due in those feeds, and not too old to be looked at."""
+    """Deliveries due in the part of the feeds that was read."""
     missing: int = 0
     duplicated: int = 0
     unreadable: int = 0
-    """Feeds that the service didn't answer."""
+    """Feeds that could not be read."""
 
     @property
     def ok(self) -> bool:
@@ -58,7 +58,7 @@ def audit(host: str | None, people: People, accepted: AcceptedLog) -> Findings:
 
 
 def compare(due: set[int], shown: list[int], whole: bool) -> Findings:
-    """Look for posts in the newest part of a feed, or in all of it if that is the ``whole``."""
+    """Compare the due posts with the newest part of a feed, or with the ``whole`` feed."""
     reached = due if whole else {post_id for post_id in due if post_id >= min(shown)}
     twice = sum(times - 1 for times in Counter(shown).values())
     missing = len(reached.difference(shown))
@@ -79,6 +79,6 @@ def read_feed(host: str | None, reader: LoadPerson) -> tuple[list[int], bool]:
 
 
 def _spread(positions: list[int], most: int) -> list[int]:
-    """Return so many of them at most, spread over all."""
+    """Return at most this many positions, evenly spread."""
     step = max(1, -(-len(positions) // most))
     return positions[::step]

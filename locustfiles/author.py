@@ -3,8 +3,8 @@
     python -m lab up author_default --experiment factors
     locust -f locustfiles/author.py --headless --arrivals checked --run-time 60s
 
-A post is counted under the name that ours have. Each text ends in a tag, by which the audit knows
-the post in every feed.
+Requests have the same names as those of our service. Each text ends in a tag, by which the audit
+identifies the post in every feed.
 """
 
 import os
@@ -39,7 +39,7 @@ class Poster(Visitor):
     accepted: RowLog
 
     def choose_person(self) -> LoadPerson:
-        """Return person 1, who takes any answer, as k6 does: Django's error pages come as HTML."""
+        """Return person 1, who accepts any answer as k6 does: Django's error pages are HTML."""
         return self.people.first()._replace(headers={"Accept": "*/*"})
 
     @task

@@ -1,11 +1,11 @@
-"""People look through the most liked posts, and at one now and then.
+"""People page through the most liked posts, and sometimes read one.
 
     locust -f locustfiles/browse.py --headless --fail-p99-ms 50 --shape smoke
     locust -f locustfiles/browse.py --headless --fail-p99-ms 50 --shape stress
 
 needs people and likes (manage.py seed_people --tokens var/tokens.csv, manage.py seed_likes).
 A visit is 11 requests: pages 1, 2, 3, a post, pages 1, 2, a post, pages 1, 2, 3, a post. Two more
-users write, and note whether they and others are shown what they wrote (--probes).
+users write, and record whether they and other readers see each write (--probes).
 """
 
 import os
@@ -44,9 +44,9 @@ LOOK_FOR_S = 0.8
 
 
 class Probe(NamedTuple):
-    """A look at something that was written, by whoever wrote it or by another; times in Unix time.
+    """A read after a write, by its author (``own``) or by another reader; times in Unix time.
 
-    It was written before ``written_at``, and asked for at ``read_at``.
+    The write was confirmed at ``written_at``; the read was sent at ``read_at``.
     """
 
     what: str
@@ -59,12 +59,12 @@ class Probe(NamedTuple):
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
     shape = "how many users: " + ", ".join(f"{name} {count}" for name, count in SHAPES.items())
-    peak = "so many users instead of the shape's"
-    probes = "write down here what those who write, and others, were shown"
+    peak = "number of users, instead of the shape's"
+    probes = "write here what authors and other readers were shown"
     parser.add_argument("--shape", choices=list(SHAPES), default="load", help=shape)
     parser.add_argument("--peak", type=int, help=peak)
-    parser.add_argument("--ramp-s", type=float, default=30, help="seconds up, and down again")
-    parser.add_argument("--hold-s", type=float, default=60, help="seconds of all users")
+    parser.add_argument("--ramp-s", type=float, default=30, help="seconds of ramp-up and ramp-down")
+    parser.add_argument("--hold-s", type=float, default=60, help="seconds with all users")
     parser.add_argument("--probes", default=os.devnull, help=probes, include_in_web_ui=False)
 
 
@@ -75,7 +75,7 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
 
 
 class Ramp(LoadTestShape):
-    """Up to all users, hold, and down again."""
+    """Ramps up to all users, holds, and ramps down."""
 
     def tick(self) -> tuple[int, float] | None:
         assert self.runner is not None
@@ -86,7 +86,7 @@ class Ramp(LoadTestShape):
 
 
 class Reader(Visitor):
-    """Somebody who reads, from anywhere in a visit on."""
+    """A user who reads, starting anywhere in a visit."""
 
     def on_start(self) -> None:
         start = random.randrange(len(VISIT))  # noqa: S311
@@ -121,7 +121,7 @@ def path_of(url: str) -> str:
 
 
 class Prober(Visitor):
-    """Somebody who writes a post, likes it and deletes it, and looks each time."""
+    """A user who writes a post, likes it and deletes it, and reads it after each write."""
 
     fixed_count = PROBERS
     probes: RowLog
@@ -157,7 +157,7 @@ class Prober(Visitor):
             self.post_id = None
 
     def change(self, method: str, url: str, due: float, name: str) -> bool:
-        """Ask for what answers nothing; return whether it was done."""
+        """Send a request that is answered with 204; return whether it succeeded."""
         with self.rest(method, url, headers=self.person.headers, name=name) as response:
             count_from(due, response)
             if response.status_code != 204:
@@ -166,13 +166,13 @@ class Prober(Visitor):
             return True
 
     def look(self, what: str, shows_it: Callable[[Any], bool]) -> float:
-        """Look at one's own write at once; return when it was known to be written."""
+        """Read one's own write at once; return when it was confirmed."""
         written_at = time.time()
         self.note(what, True, written_at, shows_it)
         return written_at
 
     def look_as_others(self, written_at: float) -> None:
-        """Look as somebody who wrote nothing, until the post is gone or others' time is up."""
+        """Read without the cookie of a writer, until the post is gone or LOOK_FOR_S are over."""
         while time.time() < written_at + LOOK_FOR_S:
             self.forget_writing()
             if self.note("delete", False, written_at, lambda post: post is None):
@@ -187,7 +187,7 @@ class Prober(Visitor):
     def note(
         self, what: str, own: bool, written_at: float, shows_it: Callable[[Any], bool]
     ) -> bool:
-        """Write down whether the post is shown as it was written; not if nothing was answered."""
+        """Record whether the post is shown as written; nothing without an answer."""
         read_at = time.time()
         url = f"/v1/posts/{self.post_id}/"
         with self.rest("GET", url, headers=self.person.headers, name=PROBE) as response:

@@ -15,22 +15,22 @@ from locustfiles.service import Unreachable, ask
 from locustfiles.verdict import Verdict
 
 GIVE_UP_S = 15.0
-"""Without a shorter backlog, after which nobody seems to deliver."""
+"""Seconds without a shorter backlog before giving up."""
 LOOK_AGAIN_S = 0.5
 AUDIT_WITHIN_S = 60.0
-NO_POSTS = "no post was accepted, so there is nothing to audit (--no-audit asks for none)"
-WHOLE_AUDIT = "a sample, seen from outside; manage.py audit_timelines looks at every timeline"
+NO_POSTS = "no post was accepted, so there is nothing to audit (--no-audit skips it)"
+WHOLE_AUDIT = "a sample, seen from outside; manage.py audit_timelines checks every timeline"
 
 
 def add_arguments(parser: LocustArgumentParser) -> None:
-    drain = "wait for the backlog for this long at the end of a headless run"
+    drain = "seconds to wait for the drain at the end of a headless run"
     no_audit = "neither wait nor audit at the end of a headless run"
     parser.add_argument("--drain-s", type=float, default=60, help=drain, include_in_web_ui=False)
     parser.add_argument("--no-audit", action="store_true", help=no_audit, include_in_web_ui=False)
 
 
 class Ending:
-    """Asks every process that plays people for its findings; alone, Locust asks itself."""
+    """Collects the findings of every process with users; a single process asks itself."""
 
     def __init__(
         self, environment: Environment, people: People, accepted: AcceptedLog, verdict: Verdict
@@ -74,7 +74,7 @@ class Ending:
         self._verdict.note(f"audit: {found}")
 
     def _ask_all(self, data: dict[str, float], within_s: float) -> int:
-        """Wait for every report that can come; return how many were asked for."""
+        """Wait for the reports of all running workers; return the number of requested ones."""
         workers = list(self._runner.clients.all) if isinstance(self._runner, MasterRunner) else []
         asked = 1 if isinstance(self._runner, LocalRunner) else len(workers)
         give_up_at = time.monotonic() + within_s
@@ -96,7 +96,7 @@ class Ending:
 
 
 def await_drain(environment: Environment, within_s: float) -> None:
-    """Wait until the backlog is empty, doesn't get shorter any more, or time is up."""
+    """Wait until the backlog is empty or stops shrinking, or time is up."""
     least = float("inf")
     shrunk_at = time.monotonic()
     give_up_at = shrunk_at + within_s

@@ -1,6 +1,6 @@
-"""50 people ask for one thing in turn, at random: an export, a report, a token or their feed.
+"""50 people request at random an export, a report, a token or their feed.
 
-    locust -f locustfiles/export.py --users 50 --pace-s 60     # as published: one a minute
+    locust -f locustfiles/export.py --users 50 --pace-s 60     # as published: one per minute
     locust -f locustfiles/export.py --users 50 --order         # order exports, fetch them later
 
 People need the password of ``manage.py seed_people --password``.
@@ -38,7 +38,7 @@ LOOK_EVERY_S = 0.5
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
     exports = "write here what every export held; a worker adds its index: file-0.csv"
-    parser.add_argument("--password", default="export", help="of all people")
+    parser.add_argument("--password", default="export", help="password of all people")
     parser.add_argument("--order", action="store_true", help="order exports as jobs")
     parser.add_argument("--exports", default=os.devnull, help=exports, include_in_web_ui=False)
 
@@ -50,7 +50,7 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
 
 
 class ExportLog:
-    """What every export held, the check's witness from outside: a row in a CSV."""
+    """CSV with the content of every export, recorded outside of the service for the check."""
 
     def __init__(self, environment: Environment, path: str) -> None:
         self._rows = RowLog(environment, path, ("person_id", "rows", "sha256"))
@@ -69,11 +69,11 @@ def ids_of(content: bytes) -> list[int]:
 
 
 class Asker(Visitor):
-    """Somebody who asks for expensive things as often as for ordinary ones."""
+    """A user with as many expensive requests as ordinary ones."""
 
     exports: ExportLog
     pace_s = 6.0
-    network_timeout = 300.0  # an export is waited for, so that it is the service that gives up
+    network_timeout = 300.0  # long, so that the service gives up first
 
     @tag("expensive")
     @task
@@ -104,12 +104,12 @@ class Asker(Visitor):
         self.answer_to(self.person, "POST", TOKEN, 200, due, json=login)
 
     def order_export(self, due: float) -> None:
-        """Order an export and fetch it as soon as it is ready: together one thing to wait for."""
+        """Order an export and fetch it when it is ready; recorded as one action."""
         with self.waiting(NO_REQUEST, ORDERED, due):
             self.tell_order(due, self.fetch_order(due))
 
     def fetch_order(self, due: float) -> bool:
-        """Return whether the file came."""
+        """Return whether the file was fetched."""
         job = self.answer_to(self.person, "POST", ORDERS, 202, due, json={"format": "csv"})
         url = f"{ORDERS}{job['id']}/" if job else ""
         while job and job["state"] == "waiting":
@@ -130,7 +130,7 @@ class Asker(Visitor):
         )
 
     def download(self, url: str, name: str, due: float) -> bool:
-        """Fetch a file, write down what it holds, and tell whether it came."""
+        """Fetch a file and record its content; return whether it was fetched."""
         headers = self.person.headers
         with (
             self.waiting("GET", name, due),

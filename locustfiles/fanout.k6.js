@@ -1,4 +1,4 @@
-// The load of fanout.py, made by k6: people post once a second; every post goes to all friends.
+// The load of fanout.py, made by k6: people post once per second; every post goes to all friends.
 //
 //   k6 run -e USERS=500 -e RUN_TIME=60s -e FAIL_P99_MS=500 locustfiles/fanout.k6.js
 //
@@ -28,9 +28,9 @@ import http from 'k6/http';
 import { SharedArray } from 'k6/data';
 import { check, sleep } from 'k6';
 
-// After the end, so that k6 has noticed it and begins no further turn.
+// Sleep past the end, so that k6 starts no further iteration.
 const MARGIN_MS = 20;
-// Each needs a virtual user of its own, about 0.25 MB.
+// Each needs its own virtual user, about 0.25 MB.
 const MOST_IN_FLIGHT = 4;
 const WORDS = (
   'today morning coffee window river garden paper letter friend street market summer winter ' +
@@ -127,7 +127,7 @@ function sleepUntil(ms) {
 
 function seconds(text) {
   const found = text.match(/^(?:(\d+)h)?(?:(\d+)m)?(?:([\d.]+)s?)?$/);
-  if (!found) throw new Error(`${text}: say it like 90s or 1m30s`);
+  if (!found) throw new Error(`${text}: use a form like 90s or 1m30s`);
   const [, hours = 0, minutes = 0, rest = 0] = found;
   return hours * 3600 + minutes * 60 + Number(rest);
 }
@@ -138,7 +138,7 @@ function choice(name, choices) {
   return given;
 }
 
-// k6 would look beside this file.
+// k6 resolves relative paths from this file.
 function fromHere(path) {
   return path.startsWith('/') ? path : `${__ENV.PWD}/${path}`;
 }

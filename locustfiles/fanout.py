@@ -1,4 +1,4 @@
-"""500 people post once a second each; every post goes to all friends of its author.
+"""500 people post once per second each; every post goes to all friends of its author.
 
     locust -f locustfiles/fanout.py                   # web UI; locust.conf gives users and host
     locust -f locustfiles/fanout.py --headless --run-time 60s --fail-p99-ms 500 --fail-ratio 0.01
@@ -28,7 +28,7 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 
 
 class Poster(Player):
-    """A user who posts once a second, whatever their friends do."""
+    """A user who posts once per second."""
 
     def on_start(self) -> None:
         self.looks = random.random() < self.environment.parsed_options.visible_share  # noqa: S311
@@ -45,7 +45,7 @@ class Poster(Player):
             self.look_for(post["id"], due)
 
     def look_for(self, post_id: int, sent_at: float) -> None:
-        """Ask for the post's place in a friend's feed until it is there."""
+        """Poll a friend's feed until the post is there."""
         error: Exception | None = None
         while not self.shows(post_id):
             if time.time() > sent_at + VISIBLE_WITHIN_S:

@@ -1,6 +1,6 @@
-"""500 people do one thing a second each: 60 % read their feed, 30 % a person's posts, 10 % post.
+"""500 people act once per second each: 60 % read their feed, 30 % a person's posts, 10 % post.
 
-locust -f locustfiles/mixed.py                    # the options of fanout.py, but for looking
+locust -f locustfiles/mixed.py                    # fanout.py's options but --visible-share
 """
 
 import random

@@ -37,14 +37,14 @@ class People:
         return len(self._people)
 
     def take(self, part: int, parts: int) -> None:
-        """Let ``next`` go round one of so many parts, none of which shares anyone with another."""
+        """Let ``next`` cycle through one of ``parts`` disjoint parts."""
         self._turn = cycle(self._people[part::parts] or self._people)
 
     def first(self) -> LoadPerson:
         return self._people[0]
 
     def next(self) -> LoadPerson:
-        """Return another person at each call, until everyone had a turn."""
+        """Return the next person; starts again after the last one."""
         return next(self._turn)
 
     def friend_of(self, person: LoadPerson) -> LoadPerson:
@@ -55,9 +55,9 @@ class People:
 
 
 def share_out(environment: Environment, people: People) -> None:
-    """Give each worker a part of its own when a test starts, in the order of their indexes.
+    """Give each worker its own part of the people when a test starts, by worker index.
 
-    A worker that comes later begins with the first person, as one without a master does.
+    A worker that joins later starts with the first person, like a process without a master.
     """
     runner = environment.runner
     assert runner is not None
@@ -74,7 +74,7 @@ def share_out(environment: Environment, people: People) -> None:
 
 
 def own_file(environment: Environment, path: str) -> str:
-    """Return the file of this process: a worker's is named after its index, like posts-0.csv."""
+    """Return the file of this process; a worker's has its index, like posts-0.csv."""
     runner = environment.runner
     if path == os.devnull or not isinstance(runner, WorkerRunner):
         return path

@@ -1,4 +1,4 @@
-"""Visitors who post: what they were told is written down, and audited at the end."""
+"""Visitors who post: accepted posts are recorded, and audited at the end."""
 
 import os
 from typing import Any
@@ -38,7 +38,7 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
         watch.start()
     Player.accepted = AcceptedLog(environment, options.accepted)
     thresholds.attach_lag(environment, watch, Player.verdict)
-    # Locust calls the last one first when it quits: the run ends before it is judged.
+    # On quit Locust calls the last listener first: the run ends before it is judged.
     Ending(environment, Player.people, Player.accepted, Player.verdict).attach()
 
 

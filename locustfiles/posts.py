@@ -1,4 +1,4 @@
-"""What the load generator writes, and its record of what was accepted."""
+"""Texts of the load generator, and its record of accepted posts."""
 
 import random
 from collections import defaultdict, deque
@@ -16,7 +16,7 @@ WORDS = (
 ).split()
 BODIES = [" ".join(random.choices(WORDS, k=random.randint(30, 60))) for _ in range(500)]  # noqa: S311
 NEWEST = 200
-"""Of a person's posts these are remembered, and of a feed these are looked at."""
+"""Most posts remembered per person, and most posts read per feed."""
 
 
 def random_body() -> str:
@@ -25,9 +25,9 @@ def random_body() -> str:
 
 
 class AcceptedLog:
-    """Every post that was answered with 201, the audit's witness from outside: a row in a CSV.
+    """CSV of all posts answered with 201, recorded outside of the service for the audit.
 
-    The newest ones of each person are remembered too.
+    Also remembers the newest posts of each person.
     """
 
     def __init__(self, environment: Environment, path: str) -> None:
@@ -41,7 +41,7 @@ class AcceptedLog:
         self._rows.write(post["id"], post["author"], post["created_at"])
 
     def authors(self) -> list[int]:
-        """Return the positions of those who have posted."""
+        """Return the positions of people who have posted."""
         return sorted(self._newest)
 
     def newest_of(self, position: int) -> Sequence[int]:

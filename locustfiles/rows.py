@@ -1,4 +1,4 @@
-"""Files that a load generator writes beside its requests: CSV, a row at a time."""
+"""CSV files that a load generator writes, row by row."""
 
 import csv
 import os
@@ -12,12 +12,12 @@ from locustfiles.people import own_file
 
 
 def plays(environment: Environment) -> bool:
-    """Tell whether this process has users; a master has none."""
+    """Return whether this process has users; a master has none."""
     return not isinstance(environment.runner, MasterRunner)
 
 
 class RowLog:
-    """A file of this process. A master, which has no users, writes none."""
+    """A CSV file of this process; a master, which has no users, writes none."""
 
     def __init__(self, environment: Environment, path: str, columns: Sequence[str]) -> None:
         file = own_file(environment, path) if plays(environment) else os.devnull

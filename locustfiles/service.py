@@ -1,4 +1,4 @@
-"""What a load generator asks of the service beside the load."""
+"""Requests of a load generator that are not part of the load."""
 
 import json
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ TIMEOUT_S = 5
 
 
 class Unreachable(Exception):
-    """The service doesn't answer, or not what was asked for."""
+    """The service gives no answer, or not the expected one."""
 
 
 def ask(host: str | None, path: str, headers: Mapping[str, str] | None = None) -> Any:
@@ -28,15 +28,15 @@ def ask(host: str | None, path: str, headers: Mapping[str, str] | None = None) -
 
 
 class Watch:
-    """Looks at /statusz once a second, and remembers the worst lag of a test."""
+    """Polls /statusz once per second, and remembers the worst lag of a test."""
 
     def __init__(self, environment: Environment) -> None:
         self.status: dict[str, Any] | None = None
-        """What was answered last; None if the service is unreachable."""
+        """The latest answer; None if the service is unreachable."""
         self.error = "not asked yet"
         """Why there is no status."""
         self.worst_lag_ms: float | None = None
-        """The highest p99 of any 10 s; while nothing is delivered, the age of the oldest post."""
+        """The highest p99 over any 10 s; without deliveries, the age of the oldest pending post."""
         self._environment = environment
         environment.events.test_start.add_listener(self._forget)
 

@@ -2,8 +2,8 @@
 
     locust -f locustfiles/signup.py --users 100 --spawn-rate 50 --headless --run-time 30s
 
-Those who post have an account, and do so from the start; the others wait for --rush-after. So
-one run tells what a request costs that has nothing to do with the rush, before it and in it.
+The posters have an account and post from the start; the others wait for --rush-after. So one run
+measures an unrelated request before the rush and in it.
 """
 
 import os
@@ -31,7 +31,7 @@ PASSWORD = "correct horse battery staple"  # noqa: S105
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
     rush = "seconds from the start of the test until people begin to sign up"
-    accepted = "write everyone who has signed up here, for manage.py audit_signups --accepted"
+    accepted = "write every accepted sign-up here, for manage.py audit_signups --accepted"
     parser.add_argument("--rush-after", type=float, default=5, help=rush)
     parser.add_argument("--accepted", default=os.devnull, help=accepted, include_in_web_ui=False)
 
@@ -49,7 +49,7 @@ def begin(environment: Environment, **kwargs: Any) -> None:
 
 
 class Stranger(Visitor):
-    """Somebody without an account, who comes with the rush."""
+    """A user without an account, who signs up in the rush."""
 
     abstract = True
     rush_at: float
@@ -82,7 +82,7 @@ class NewPerson(Stranger):
 
 
 class Namesake(Stranger):
-    """A user whose name is taken; their password isn't worth a hash."""
+    """A user whose name is taken: their password must not be hashed."""
 
     weight = 1
 
@@ -96,7 +96,7 @@ class Namesake(Stranger):
 
 
 class Poster(Visitor):
-    """Somebody who is there already, and wants nothing but a row written."""
+    """A user with an account, whose request writes one row."""
 
     weight = 1
 

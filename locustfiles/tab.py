@@ -1,7 +1,7 @@
-"""A tab in Locust's web UI: what the service says of its fan-out, beside Locust's own figures.
+"""A tab in Locust's web UI: the service's fan-out figures, beside Locust's own.
 
-Locust asks for its statistics every two seconds while a test runs, and shows what else is in the
-answer in the tables that the page was told of. /fan-out answers the same figures as JSON.
+The page fetches statistics every two seconds while a test runs, and shows extra figures in the
+tables of its template arguments. /fan-out returns the same figures as JSON.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Limits that a run has to keep: each one that is broken is told, and makes the exit code 1."""
+"""Limits of a run: each broken one is reported, and makes the exit code 1."""
 
 import math
 from array import array
@@ -15,13 +15,13 @@ from locustfiles.service import Watch
 from locustfiles.verdict import Verdict
 
 NO_REQUEST = "FEED"
-"""The type of what Locust records though it is no request: "time to visible"."""
+"""Type of records that are not requests, such as "time to visible"."""
 
 
 def add_arguments(parser: LocustArgumentParser) -> None:
     p99 = "exit with 1 if the p99 of all requests is above this"
     ratio = "exit with 1 if a larger share of the requests fails; 0 to 1"
-    # The web UI loses a name with a digit in it.
+    # The web UI loses names that contain a digit.
     parser.add_argument("--fail-p99-ms", dest="fail_latency_ms", type=float, help=p99)
     parser.add_argument("--fail-ratio", type=float, help=ratio)
 
@@ -34,9 +34,9 @@ class Limit(NamedTuple):
     unit: str = ""
 
     def broken(self, options: Any) -> Iterator[str]:
-        """Yield a line if the limit wasn't kept, or if nothing is known of it.
+        """Yield a line if the limit is broken, or if there is no figure.
 
-        The command line gives a number, the web UI a text, and an empty one for none.
+        The command line gives a number, the web UI a text, which is empty for no limit.
         """
         given: float | str | None = getattr(options, self.name_in_options)
         if given in (None, ""):
@@ -49,7 +49,7 @@ class Limit(NamedTuple):
 
 
 def attach(environment: Environment, verdict: Verdict) -> None:
-    """Judge the requests of the run when Locust ends."""
+    """Check the limits of requests when Locust ends."""
     times = RequestTimes(environment)
     p99 = "the p99 of all requests"
     _judge(
@@ -61,7 +61,7 @@ def attach(environment: Environment, verdict: Verdict) -> None:
 
 
 def attach_lag(environment: Environment, watch: Watch, verdict: Verdict) -> None:
-    """Judge the lag too."""
+    """Check the limit of the lag when Locust ends."""
 
     def worst_lag_ms() -> float | None:
         watch.look()
@@ -72,10 +72,10 @@ def attach_lag(environment: Environment, watch: Watch, verdict: Verdict) -> None
 
 
 def _judge(environment: Environment, verdict: Verdict, *limits: Limit) -> None:
-    """Look at the limits when Locust ends; a worker leaves that to its master."""
+    """Check the limits when Locust ends; a worker leaves that to its master."""
 
     def judge(**kwargs: Any) -> None:
-        options = environment.parsed_options  # as the web UI has changed them
+        options = environment.parsed_options  # read late: the web UI may change them
         for line in (line for limit in limits for line in limit.broken(options)):
             verdict.fail(line)
 
@@ -84,10 +84,10 @@ def _judge(environment: Environment, verdict: Verdict, *limits: Limit) -> None:
 
 
 class RequestTimes:
-    """How long requests took, failed ones too.
+    """Response times of requests, including failed ones.
 
-    Exact where Locust runs as one process. A master is told of buckets only (147 ms as 150 ms,
-    3,432 ms as 3,400 ms), so its p99 is one of those.
+    Exact if Locust runs as one process. A master gets only buckets (147 ms as 150 ms, 3,432 ms as
+    3,400 ms), so its p99 is one of those.
     """
 
     def __init__(self, environment: Environment) -> None:

@@ -10,7 +10,7 @@ logger = logging.getLogger(__name__)
 
 
 class Verdict:
-    """What limits and audit say of a run. A worker leaves the last line to its master."""
+    """The result of limits and audit. A worker leaves the last line to its master."""
 
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
@@ -27,7 +27,7 @@ class Verdict:
         self._environment.process_exit_code = 1
 
     def note(self, what: str) -> None:
-        """Record what a run that passes has shown."""
+        """Record a result for the line of a run that passes."""
         self._passed.append(what)
 
     def _print(self, exit_code: int, **kwargs: Any) -> None:

@@ -1,4 +1,4 @@
-"""What all load generators here share: their options, and a user who acts on schedule."""
+"""Shared by all load generators here: options, and a user who acts on schedule."""
 
 import os
 import time
@@ -60,7 +60,7 @@ UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
 
 
 class Visitor(FastHttpUser):
-    """A user who does one thing each ``pace_s``, as one of the seeded people."""
+    """A user who acts once per ``pace_s``, as one of the seeded people."""
 
     abstract = True
     concurrency = MOST_IN_FLIGHT
@@ -74,7 +74,7 @@ class Visitor(FastHttpUser):
     def on_start(self) -> None:
         options: Any = self.environment.parsed_options
         self.person = self.choose_person()
-        told = options.pace_s  # the web UI gives a text, and an empty one for none
+        told = options.pace_s  # the web UI gives a text, which is empty by default
         pace_s = self.pace_s if told in (None, "") else float(told)
         self.arrivals = ARRIVALS[options.arrivals](self, pace_s)
         self.arrivals.begin()
@@ -89,13 +89,13 @@ class Visitor(FastHttpUser):
         return self.people.next()
 
     def arrive(self, request_type: str, name: str, do: Any) -> None:
-        """Do what is due now: ``do(due)``, with the Unix time from which its latency counts."""
+        """Call ``do(due)``; latency counts from the Unix time ``due``."""
         self.arrivals.run(Action(request_type, name, do))
 
     def answer_to(
         self, person: LoadPerson, method: str, url: str, status: int, due: float, **kwargs: Any
     ) -> dict[str, Any] | None:
-        """Ask as a person; return the JSON of an answer with this status, None for a failure."""
+        """Send a person's request; return the JSON of an answer with this status, or None."""
         with (
             self.waiting(method, kwargs.get("name", url), due),
             self.rest(method, url, headers=person.headers, **kwargs) as response,
@@ -106,12 +106,12 @@ class Visitor(FastHttpUser):
                 response.failure(f"status {response.status_code}")
                 return None
             if response.js is not None:
-                response.success()  # also where what is asked for is a refusal
+                response.success()  # also if the expected status is an error
             return response.js
 
     @contextmanager
     def waiting(self, method: str, name: str, due: float) -> Iterator[None]:
-        """Record what the block asks for as unanswered if the test ends before the answer."""
+        """Record the block's request as unanswered if the test ends before its answer."""
         try:
             yield
         except GreenletExit:

@@ -15,9 +15,9 @@ class MetricsConfig(AppConfig):
     name = "metrics"
 
     def ready(self) -> None:
-        with suppress(OSError):  # the check tells
+        with suppress(OSError):  # the system check reports it
             Path(settings.METRICS_DIR).mkdir(parents=True, exist_ok=True)
         import_module("metrics.checks")  # registers it
-        # Only now are there models to import.
+        # Models can't be imported before ready().
         receipts_set.connect(import_module("metrics.deliveries").note_receipts)
         connection_created.connect(import_module("metrics.connections").remember)

@@ -11,7 +11,7 @@ from feed import selectors
 
 class Backlog(Collector):
     def collect(self) -> Iterator[Metric]:
-        """Yield the backlog; while the database is unavailable, only that it is."""
+        """Yield the backlog; without the database, only feed_database_up 0."""
         try:
             backlog = selectors.backlog()
         except DatabaseError:

@@ -10,7 +10,7 @@ from django.core.checks import CheckMessage, Error, register
 
 @register()
 def check_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
-    """Refuse a folder that can't be written: every request would be answered 500."""
+    """Refuse a folder that can't be written: every request would get a 500."""
     problem = _problem(Path(settings.METRICS_DIR))
     if not problem:
         return []

@@ -1,4 +1,4 @@
-"""How many database connections a process holds open."""
+"""Counts the open database connections of a process."""
 
 from threading import Lock
 from typing import Any
@@ -14,7 +14,7 @@ _lock = Lock()
 
 
 def remember(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
-    """Django signals when a connection opens, but not when it closes."""
+    """Keep a connection for counting: Django signals only its opening."""
     with _lock:
         _opened.add(connection)
 

@@ -1,7 +1,7 @@
-"""Every metric that the processes of the service count; ``metrics.scrape`` adds what is asked for.
+"""Metrics that the processes of the service count; ``metrics.scrape`` adds those read on demand.
 
-They are counted in files that all processes of an installation share (METRICS_DIR). All have
-labels: a metric without would make a file for every short command that merely imports it.
+All processes of an installation share the files in METRICS_DIR. Every metric has labels: one
+without labels would create a file in every short command that imports it.
 """
 
 from prometheus_client import Counter, Gauge, Histogram
@@ -23,7 +23,7 @@ request_seconds = Histogram(
 )
 posts_delivered = Counter(
     "feed_posts_delivered_total",
-    "Posts that got their receipt, each once, however often it was delivered.",
+    "Posts that got their receipt; a redelivered post counts once.",
     DELIVERED_BY,
 )
 deliveries = Counter(

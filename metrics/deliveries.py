@@ -1,4 +1,4 @@
-"""Counting deliveries when posts have got their receipts."""
+"""Counts deliveries when posts get their receipts."""
 
 import logging
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ COUNT_AFTER_S = 0.5
 
 
 class Batch(NamedTuple):
-    """Posts that were delivered together; the latest ``new`` of their receipts are new."""
+    """Posts that were delivered together; the latest ``new`` receipts are new."""
 
     post_ids: Sequence[int]
     new: int
@@ -35,10 +35,10 @@ class Receipt(NamedTuple):
 
 
 class Tally:
-    """Counts what was delivered in half a second with two queries, in a thread of its own.
+    """Counts the deliveries of half a second with two queries, in a separate thread.
 
-    A query per post would cost a request more than its own INSERT. Whoever ends in order counts
-    what is left first; a process that is killed leaves its last half second out.
+    A query per post would cost a request more than its own INSERT. A process that exits normally
+    first counts the rest; a killed process loses its last half second.
     """
 
     def __init__(self) -> None:
@@ -47,14 +47,14 @@ class Tally:
         self._lock = Lock()
 
     def note(self, batch: Batch) -> None:
-        """Return at once."""
+        """Schedule a batch for counting; return at once."""
         with self._lock:
             self._noted.append(batch)
             if len(self._noted) == 1:
                 Timer(COUNT_AFTER_S, self._count).start()
 
     def _count(self) -> None:
-        count_connections()  # without the one of this thread
+        count_connections()  # before this thread opens its own
         with self._lock:
             noted, self._noted = self._noted, []
         try:
@@ -81,7 +81,7 @@ def observe(noted: Sequence[Batch], friends: FriendCounts) -> None:
 
 
 def _latest(batch: Batch, receipts: dict[int, Receipt]) -> list[Receipt]:
-    """Leave out the receipts that were there before: they have been counted."""
+    """Return the new receipts: older ones are already counted."""
     found = [receipts[post_id] for post_id in batch.post_ids if post_id in receipts]
     return sorted(found, reverse=True)[: batch.new]
 
@@ -100,5 +100,5 @@ _tally = Tally()
 
 
 def note_receipts(post_ids: Sequence[int], count: int, **kwargs: Any) -> None:
-    """Receive ``receipts_set``."""
+    """Signal receiver of ``receipts_set``."""
     transaction.on_commit(partial(_tally.note, Batch(post_ids, count)), robust=True)

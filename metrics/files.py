@@ -1,14 +1,14 @@
-"""The files that processes count in: ``<type>_<pid>.db`` in METRICS_DIR.
+"""The metric files of processes: ``<type>_<pid>.db`` in METRICS_DIR.
 
-Those of the dead are kept, since their requests were answered all the same; a new process with an
-old one's id counts on. One folder is for processes that see each other's ids.
+Counters of ended processes are kept; a new process with the same id continues them. Processes
+that share a folder must see each other's ids.
 """
 
 from pathlib import Path
 
 
 def start_afresh(folder: Path) -> None:
-    """Begin at 0, unless a process of this installation lives (a drainer, say)."""
+    """Reset all metrics, unless a process of this installation is running (e.g. a drainer)."""
     files = list(folder.glob("*.db"))
     if not any(_lives(file) for file in files):
         for file in files:
@@ -16,7 +16,7 @@ def start_afresh(folder: Path) -> None:
 
 
 def forget_the_dead(folder: Path) -> None:
-    """Remove what is true of living processes only, however the others ended."""
+    """Remove the live gauges of ended processes."""
     for file in folder.glob("gauge_live*.db"):
         if not _lives(file):
             file.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Counting requests, and answering scrapes."""
+"""Counts requests, and answers scrapes."""
 
 from collections.abc import Callable
 from http import HTTPMethod
@@ -24,9 +24,9 @@ class Series(NamedTuple):
 
 
 def metered(get_response: GetResponse) -> GetResponse:
-    """Count requests; the outermost middleware, so that it sees what the others answer.
+    """Count requests, as the outermost middleware: it sees the answers of all others.
 
-    It answers scrapes itself: Prometheus asks by address, which ALLOWED_HOSTS doesn't know.
+    It answers scrapes itself: Prometheus uses an IP address, which ALLOWED_HOSTS lacks.
     """
     known: dict[Key, Series] = {}
 
@@ -46,7 +46,7 @@ def metered(get_response: GetResponse) -> GetResponse:
 
 
 def _route(request: HttpRequest) -> str:
-    """Return the pattern of the URL, never the URL itself: there are too many."""
+    """Return the URL's pattern, not the URL: label values must stay few."""
     return request.resolver_match.route if request.resolver_match else ""
 
 
@@ -58,5 +58,5 @@ def _series(route: str, method: str | None, status: int) -> Series:
 
 
 def _known(method: str | None) -> str:
-    """Clients may make up as many methods as they like."""
+    """Return the method, or "other": clients may send any method."""
     return method if method and method in HTTPMethod.__members__ else "other"

@@ -1,4 +1,4 @@
-"""The answer to Prometheus."""
+"""Metrics in Prometheus' format."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +13,7 @@ from metrics.files import forget_the_dead
 
 
 class Counted(Collector):
-    """What all processes that share METRICS_DIR have counted."""
+    """The metrics of all processes that share METRICS_DIR."""
 
     def collect(self) -> Iterator[Metric]:
         forget_the_dead(Path(settings.METRICS_DIR))
@@ -21,11 +21,11 @@ class Counted(Collector):
 
 
 class Service(Collector):
-    """What runs here."""
+    """The strategy and the store in use."""
 
     def collect(self) -> Iterator[Metric]:
         chosen = {"strategy": settings.FEED_STRATEGY, "store": settings.FEED_TIMELINE_STORE}
-        yield InfoMetricFamily("feed_service", "The strategy and the store that run.", chosen)
+        yield InfoMetricFamily("feed_service", "The strategy and the store in use.", chosen)
 
 
 def exposition(*more: Collector) -> bytes:

@@ -13,8 +13,8 @@ Backend = TypeVar("Backend")
 class BackendHandler(Generic[Backend]):
     """The backends of one axis, created on first use and kept.
 
-    ``choice`` names the setting with the alias in use, ``table`` the setting that describes
-    every alias.
+    ``choice``: name of the setting with the alias in use; ``table``: name of the setting that
+    describes every alias.
     """
 
     def __init__(self, *, choice: str, table: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def write_in_background(log: Logger) -> None:
-    """Write the log's lines in a thread of this process, all of them before it exits."""
+    """Write the log's lines in a background thread, which finishes before the process exits."""
     lines: SimpleQueue[Any] = SimpleQueue()
     listener = QueueListener(lines, *log.handlers)
     log.handlers = [QueueHandler(lines)]

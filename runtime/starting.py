@@ -1,4 +1,4 @@
-"""What gunicorn and Celery do before they start, as management commands do."""
+"""System checks for gunicorn and Celery, as management commands run them."""
 
 import sys
 from typing import Any

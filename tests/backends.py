@@ -1,4 +1,4 @@
-"""The strategies and timeline stores that the settings have, chosen by their flags."""
+"""The strategies and timeline stores of the settings, selected by flags."""
 
 from feed.strategies import strategies
 from feed.timeline_stores import timeline_stores

@@ -28,6 +28,6 @@ def browsing(folder):
 
 
 def overflows(browser):
-    """Tell whether the page is wider than its window."""
+    """Return whether the page is wider than its window."""
     width = browser.execute_script("return document.documentElement.scrollWidth")
     return width > browser.execute_script("return window.innerWidth")

@@ -27,7 +27,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_parallel_suffix):
-    """With SQLite a file, as in production: an in-memory database locks in its own way.
+    """With SQLite a file, as in production: an in-memory database locks differently.
 
     On MySQL each of several parallel processes has a database with its own suffix.
     """
@@ -44,7 +44,7 @@ def empty_memory_timelines(settings):
 
 
 def database_url():
-    """The test database, for a process of its own."""
+    """The URL of the test database, for another process."""
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"
@@ -53,7 +53,7 @@ def database_url():
 
 @contextlib.contextmanager
 def redis_server(folder):
-    """A private server that keeps nothing: yields its process and what the service is told."""
+    """A private server without persistence: yields its process and the service's settings."""
     with Processes(folder / "logs") as processes:
         server = servers.Redis(processes, folder / "redis", servers.LAUNCHERS["local"])
         server.start()
@@ -91,7 +91,7 @@ def keep_timelines_at(settings):
 
 @pytest.fixture
 def redis(redis_url, keep_timelines_at):
-    """The client of an empty private server, which is where the Redis stores keep timelines."""
+    """The client of an empty private server, which the Redis stores use."""
     keep_timelines_at(redis_url)
     with Redis.from_url(redis_url) as client:
         client.flushdb()
@@ -100,7 +100,7 @@ def redis(redis_url, keep_timelines_at):
 
 @pytest.fixture(scope="session")
 def celery_worker(redis_environment):
-    """It lives as long as the tests, and idles when none of them sends a message."""
+    """A Celery worker for the whole test session."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(app.conf, "broker_url", redis_environment["BROKER_URL"])
         with Worker().running() as worker:
@@ -110,7 +110,7 @@ def celery_worker(redis_environment):
 
 @pytest.fixture
 def worker(celery_worker, transactional_db):
-    """A Celery worker that has done nothing yet, on a broker of its own."""
+    """The Celery worker without finished tasks, on its own broker."""
     celery_worker.forget()
     yield celery_worker
     celery_worker.settle()
@@ -127,7 +127,7 @@ def make_people(count, friends=()):
 
 
 def client_of(person_id):
-    """An API client with the person's token; it does not raise what the server answers as 500."""
+    """Return an API client with the person's token; it returns a 500 instead of raising."""
     client = APIClient(raise_request_exception=False)
     if person_id is not None:
         ((_, token),) = access_tokens([person_id])
@@ -137,7 +137,7 @@ def client_of(person_id):
 
 @pytest.fixture
 def friends(db):
-    """Persons 1, 2, 3 are friends of each other; 4 is a stranger to them."""
+    """Persons 1, 2, 3 are friends of each other; 4 has no friends."""
     make_people(4, [(1, 2), (1, 3), (2, 3)])
 
 

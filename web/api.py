@@ -1,4 +1,4 @@
-"""What every endpoint shares: how requests are parsed and errors answered, as JSON."""
+"""Shared by all endpoints: parses requests and answers errors, as JSON."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ class Unavailable(APIException):
 
 
 class StrictJSONParser(JSONParser):
-    """JSON in UTF-8, as RFC 8259 has it, whatever charset a client declares."""
+    """Parses JSON as UTF-8 (RFC 8259), whatever charset a client declares."""
 
     def parse(
         self,
@@ -66,7 +66,7 @@ class JSONOnly(BaseContentNegotiation):
 
 
 def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None:
-    """DRF's EXCEPTION_HANDLER: also answers what the services and the database raise."""
+    """DRF's EXCEPTION_HANDLER, also for exceptions of services and database."""
     if isinstance(exc, ObjectDoesNotExist):
         exc = NotFound()
     if isinstance(exc, RequestDataTooBig):

@@ -20,9 +20,9 @@ from gunicorn.workers.gthread import TConn, ThreadWorker
 from web.received import READ_SIZE, Received
 
 REQUEST_WITHIN_S = 10
-"""Seconds for a request to arrive, from its first byte; for the first one from the connection."""
+"""Seconds for a request to arrive, from its first byte; a first request, from the connection."""
 ANSWER_WITHIN_S = 2
-"""Seconds until the rest of an answer has to fit into the socket's send buffer."""
+"""Seconds until the rest of an answer must fit into the socket's send buffer."""
 LEAVE_WITHIN_S = 2
 """Seconds for a client to read its last answer before the connection is closed."""
 
@@ -30,19 +30,19 @@ LEAVE_WITHIN_S = 2
 class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """Keeps connections alive like gthread, but answers each request in its event loop.
 
-    No thread waits for another's turn at the interpreter, which costs a short request more than
-    the request itself (docs/decisions/0009). The loop reads what has arrived and answers requests
-    that are whole, so a client that sends half a request holds up nobody (docs/decisions/0036).
-    What waits for a server behind this one holds up the process's other clients: run more of
+    No thread waits for the interpreter lock, which costs a short request more than the request
+    itself (docs/decisions/0009). The loop reads what has arrived and answers only complete
+    requests, so a client that sends half a request blocks no other (docs/decisions/0036). A
+    request that waits for a backend server blocks the process's other clients: run more of
     these processes than cores.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.halves: dict[TConn, float] = {}
-        """Connections without a whole request, each with its deadline; the oldest first."""
+        """Connections without a complete request → deadline; the oldest first."""
         self.leaving: dict[TConn, float] = {}
-        """Connections that have had their last answer, each with its deadline; the oldest first."""
+        """Connections that have had their last answer → deadline; the oldest first."""
         self.looked_at = 0.0
         """When the loop last polled, by the monotonic clock."""
 
@@ -50,13 +50,13 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         may_open, _ = getrlimit(RLIMIT_NOFILE)
         self.worker_connections: int = min(self.cfg.worker_connections, may_open * 3 // 4)
         self.spare = self.worker_connections // 20
-        """Connections that are accepted in one step. As many places are kept free for them, and as
+        """Most connections accepted per iteration. This many places stay free for them, and this
         many more are never given to kept-alive connections, so that halves can be displaced."""
         self.max_keepalived = self.worker_connections - 2 * self.spare
         super().init_process()
 
     def accept(self, listener: socket) -> None:
-        """Accept several at once: while many requests are answered, the loop iterates rarely."""
+        """Accept several connections: while it answers many requests, the loop iterates rarely."""
         for _ in range(self.spare):
             before = self.nr_conns
             super().accept(listener)
@@ -64,9 +64,9 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 return
 
     def enqueue_req(self, conn: TConn) -> None:
-        """Answer a request that is whole; leave the rest of any other to the poller."""
+        """Answer a complete request; leave an incomplete one to the poller."""
         if self.cfg.is_ssl:
-            super().enqueue_req(conn)  # in gthread's own way, by a thread
+            super().enqueue_req(conn)  # as gthread does, in a thread
             return
         if conn.parser is None:
             _begin(conn)
@@ -83,7 +83,7 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def handle_request(self, req: Any, conn: TConn) -> Any:
         if not self.cfg.is_ssl:
-            req._expected_100_continue = False  # Received has answered that
+            req._expected_100_continue = False  # Received has answered it
             if not conn.parser.unreader.has_body_of(req):
                 req.force_close()  # the rest is not waited for
             conn.sock.settimeout(ANSWER_WITHIN_S)
@@ -98,7 +98,7 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         super().wait_for_and_dispatch_events(timeout)
 
     def murder_pending(self) -> None:
-        """Close expired connections, and the oldest where places for new ones are needed.
+        """Close expired connections, and the oldest ones if new ones need their places.
 
         A deadline is compared with the time of the last poll: data that arrived while the loop
         answered a request has not been read yet, so it is in time.
@@ -114,12 +114,12 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def _answer(self, conn: TConn) -> None:
         kept = self.handle(conn)
         conn.parser.unreader.answered()
-        self.notify()  # requests that are ready together may add up to the time-out
+        self.notify()  # requests that are ready together may exceed the time-out
         if not kept:
             self._leave(conn)
         elif len(conn.parser.unreader):
             conn.sock.setblocking(False)
-            self.method_queue.defer(self.enqueue_req, conn)  # after everyone else's
+            self.method_queue.defer(self.enqueue_req, conn)  # after all other connections
         else:
             self.finish_request(conn, _Answered())
 

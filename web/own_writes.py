@@ -1,8 +1,7 @@
-"""Read your own writes, even where other readers are shown slightly old data.
+"""Read your own writes, even if other readers see slightly old data.
 
-A request that may have written answers a cookie with the primary's position, which the client
-sends back for a while. It works across any number of app servers, as none of them remembers
-anything (docs/decisions/0015).
+The answer to an unsafe request sets a cookie with the primary's position, which the client sends
+back for a while. App servers keep no state, so any number of them works (docs/decisions/0015).
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The bytes that a connection has received, and whether they hold a whole request."""
+"""The received bytes of a connection, and whether they contain a complete request."""
 
 import re
 from math import inf
@@ -17,22 +17,22 @@ EXPECT = re.compile(rb"\r\nexpect:[ \t]*100-continue[ \t]*\r\n", re.IGNORECASE)
 
 
 class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
-    """Bytes that no request has taken yet. gunicorn parses these and never reads the socket.
+    """Unparsed bytes. gunicorn parses these and never reads the socket.
 
-    A request is whole when its head is here, and its body if that is not longer than the service
-    accepts. Longer ones are refused by their Content-Length; Django reads no chunked ones.
+    A request is complete when its head has arrived, and its body unless that is longer than the
+    service accepts. Longer bodies are refused by Content-Length; Django reads no chunked ones.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._size: int | None = None  # of the first request; None until its head is here
+        self._size: int | None = None  # of the first request; None until its head has arrived
         self._expects_continue = False
 
     def __len__(self) -> int:
         return int(self.buf.seek(0, SEEK_END))
 
     def receive(self, sock: socket) -> bool:
-        """Read what has arrived; return whether a request is whole. Raises OSError at the end."""
+        """Read what has arrived; return whether a request is complete. Raises OSError at EOF."""
         while not (whole := self._is_whole()) and self._read(sock):
             pass
         if whole:
@@ -43,7 +43,7 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
         return False
 
     def has_body_of(self, request: Any) -> bool:
-        """Return whether the whole body of a request that gunicorn has parsed is here."""
+        """Return whether the whole body of a parsed request has arrived."""
         return bool(getattr(request.body.reader, "length", inf) <= len(self))
 
     def answered(self) -> None:
@@ -51,7 +51,7 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
         self._size = None
 
     def chunk(self, size_hint: int | None = None) -> bytes:
-        """Refuse to read more: gunicorn asks when it has used up what is here."""
+        """Raise instead of reading: gunicorn calls this when it has parsed all received bytes."""
         if self._size is None:
             raise LimitRequestHeaders("the head is too long")
         raise NoMoreData
@@ -71,7 +71,7 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
         return len(self) >= self._size if self._size is not None else self._has_head()
 
     def _has_head(self) -> bool:
-        """Look for the end of the head; one that gunicorn refuses as it is needs none."""
+        """Look for the end of the head; a head that gunicorn will refuse needs none."""
         held = self.buf.getvalue()
         end = held.find(b"\r\n\r\n") + 4
         if end < 4:

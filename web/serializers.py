@@ -1,4 +1,4 @@
-"""Fields and serializers that take exactly what they describe."""
+"""Fields and serializers that accept exactly what they describe."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,11 +8,11 @@ from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
 
 class TextField(serializers.CharField):
-    """A CharField that takes only strings (DRF's own also takes numbers)."""
+    """A CharField that accepts only strings (DRF's also accepts numbers)."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        # It looks at each character in Python: only where there is something to complain of.
+        # This validator checks each character in Python; run it only after encode() fails.
         self.validators = [
             v for v in self.validators if not isinstance(v, ProhibitSurrogateCharactersValidator)
         ]
@@ -41,5 +41,5 @@ class StrictSerializer(serializers.Serializer[Any]):
 
 
 def _printable(name: Any) -> str:
-    """Return a field's name without what can't be encoded, for an answer that quotes it."""
+    """Return a field's name with unencodable characters replaced, for the answer."""
     return str(name).encode(errors="replace").decode()

@@ -18,11 +18,11 @@ app.autodiscover_tasks(["workers"])
 
 @worker_init.connect
 def refuse_to_start(**kwargs: Any) -> None:
-    """Don't start if the system checks fail; Celery by itself only prints them."""
+    """Don't start if the system checks fail; Celery alone only prints them."""
     run_checks()
 
 
 @worker_ready.connect
 def serve_metrics(**kwargs: Any) -> None:
-    """Start the thread after the pool's processes are forked, so that none inherits its locks."""
+    """Start the metrics thread after the pool has forked, so that no child inherits its locks."""
     serve_where_asked()

@@ -1,4 +1,4 @@
-"""A post's deliveries in chunks; the chunk that is delivered last sets the receipt."""
+"""A post's deliveries in chunks; the last delivered chunk sets the receipt."""
 
 from collections.abc import Iterator, Sequence
 
@@ -29,14 +29,14 @@ def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline:
     """Deliver a post to some of its owners. Safe to repeat.
 
     ``timeline`` is the store that the chunks were planned for. If it has been switched since, the
-    post goes into the new one whole: some of its chunks may be in the old one.
+    whole post goes into the new store: some of its chunks may be in the old one.
     """
     if timeline != get_timeline_store().alias:
         deliver_one(post_id)
         return
     with transaction.atomic():
-        # The lock makes the chunks of a post come one after the other: of two that ended at once,
-        # neither would see the other's row gone.
+        # The lock serializes the chunks of a post: of two concurrent ones, neither would see that
+        # the other's row is gone.
         post = Post.objects.pending().select_for_update().filter(id=post_id).first()
         if post:
             get_timeline_store().deliver_to(post, owner_ids)

@@ -13,9 +13,9 @@ AT_MOST_EVERY_S = 0.01
 
 
 class Doorbell:
-    """Rings ``workers.tasks.drain`` from a thread of its own, at most once per 10 ms.
+    """Enqueues ``workers.tasks.drain`` from a separate thread, at most once per 10 ms.
 
-    The message carries no post and may be lost: the periodic sweep finds the work all the same.
+    The message carries no post and may be lost: the periodic sweep also finds the work.
     """
 
     def __init__(self) -> None:
@@ -24,13 +24,13 @@ class Doorbell:
         self._pid: int | None = None
 
     def ring(self) -> None:
-        """Return at once."""
+        """Request a drain; return at once."""
         self._rung.set()
         if self._pid != os.getpid():
             self._start()
 
     def _start(self) -> None:
-        """Start the thread of this process; one that was forked has none."""
+        """Start the thread of this process; a forked process has none."""
         with self._lock:
             if self._pid != os.getpid():
                 self._pid = os.getpid()
@@ -41,6 +41,6 @@ class Doorbell:
             self._rung.clear()
             try:
                 drain.delay()
-            except Exception:  # whatever the broker's client raises
-                logger.warning("the doorbell is out of order", exc_info=True)
+            except Exception:  # the broker's client may raise anything
+                logger.warning("could not ring the doorbell", exc_info=True)
             time.sleep(AT_MOST_EVERY_S)

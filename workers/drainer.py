@@ -18,10 +18,10 @@ RETRY_S = 0.5
 
 
 class Drainer:
-    """Delivers what is pending until it is told to stop; several may run side by side.
+    """Delivers pending posts until ``stop`` is called; several drainers may run in parallel.
 
-    ``work``: called with the batch size; delivers up to that many posts and returns how many.
-    ``batch``: posts per transaction at most. ``idle_s``: seconds between polls while nothing is
+    ``work``: called with the batch size; delivers up to that many posts and returns their number.
+    ``batch``: most posts per transaction. ``idle_s``: seconds between polls while nothing is
     pending. ``linger_s``: seconds from one batch to the next, unless the batch was full; a larger
     batch costs less per post, because it touches a timeline once for many posts.
     """
@@ -41,7 +41,7 @@ class Drainer:
         self._stopping = Event()
 
     def stop(self, *args: Any) -> None:
-        """Finish the batch at hand and return from ``run``. Also a signal handler."""
+        """Finish the current batch and return from ``run``. Also a signal handler."""
         self._stopping.set()
 
     def stop_on_signals(self) -> None:

@@ -14,7 +14,7 @@ from workers.tasks import deliver_chunk, deliver_post
 class Task(Strategy):
     """One Celery task per post, enqueued on commit (the published system).
 
-    A message that is lost leaves a post without a receipt, which the sweep finishes.
+    A lost message leaves a post without a receipt, which the sweep delivers.
     """
 
     needs_shared_store = True

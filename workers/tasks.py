@@ -22,7 +22,7 @@ def deliver_chunk(post_id: int, number: int, owner_ids: list[int], timeline: str
 
 @shared_task
 def drain() -> None:
-    """Deliver the backlog: rung as a doorbell when there is work."""
+    """Deliver the backlog; the doorbell enqueues this when there is work."""
     while deliver_pending(BATCH):
         pass
 

@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 from accounts.tables import CreateClusteredModel
 
-# Who is there already has what everyone gets who signs up.
+# Existing people get the rows that a sign-up creates.
 EVERYONE = (
     "INSERT INTO accounts_group (id, name) VALUES (1, 'public')",
     "INSERT INTO accounts_profile (person_id, name) SELECT id, '' FROM accounts_person",

@@ -9,5 +9,5 @@ queries: BackendHandler[Queries] = BackendHandler(
 
 
 def get_queries() -> Queries:
-    """Return what the setting ACTIVITY_QUERIES names."""
+    """Return the queries that the setting ACTIVITY_QUERIES names."""
     return queries.current

@@ -5,7 +5,7 @@ from activity.visits import Passage
 
 
 class AsFound(Queries):
-    """The published way: three queries a period, whatever the first one said."""
+    """As published: three queries per period, whatever the first one returns."""
 
     def passages(self, person_id: int, period: Period) -> list[Passage]:
         logs = self.within(person_id, period)

@@ -15,9 +15,9 @@ CHUNK = 20_000
 
 
 class Queries(ABC):
-    """The questions that the endpoints ask, on one of the tables. All answer the same.
+    """The queries of the endpoints, on one of the tables. All implementations answer the same.
 
-    ``now`` is when the question is asked, in Unix time: until then a visit that goes on counts.
+    ``now``: the time of the request in Unix time; an open visit counts until then.
     """
 
     def __init__(self, alias: str, *, table: str) -> None:
@@ -30,10 +30,10 @@ class Queries(ABC):
 
     @abstractmethod
     def inside_now(self) -> int:
-        """Return how many people's last log is an entry."""
+        """Return the number of people whose last log is an entry."""
 
     def seconds(self, person_id: int, periods: Sequence[Period], now: int) -> list[int]:
-        """Return how long a person was inside within each of these periods."""
+        """Return the seconds that a person was inside within each period."""
         return [seconds_within(one, self.passages(person_id, one), now) for one in periods]
 
     def visits(self, person_id: int, period: Period, now: int) -> list[Visit]:
@@ -57,7 +57,7 @@ class Queries(ABC):
         return list(self.logs_of(person_id))
 
     def last_visit(self, person_id: int) -> Visit | None:
-        """Return the latest visit, which may go on; None for somebody who never came in."""
+        """Return the latest visit, which may be open; None for a person without an entry."""
         logs = self.logs_of(person_id)
         entry = logs.filter(direction=Direction.IN).order_by("-at", "-pk").first()
         if entry is None:
@@ -71,14 +71,14 @@ class Queries(ABC):
         return logs
 
     def stored(self, at: int) -> Any:
-        """Return a Unix time as the table has it."""
+        """Return a Unix time in the table's type."""
         return at
 
     def read(self, logs: QuerySet[Any]) -> list[Passage]:
         return list(map(Passage._make, logs.values_list("at", "direction", "device")))
 
     def before(self, person_id: int, period: Period) -> list[Passage]:
-        """Return the last log before a period, in a list that is empty if there is none."""
+        """Return the last log before a period as a list, which is empty if there is none."""
         earlier = self.logs_of(person_id).filter(at__lt=self.stored(period.start))
         return self.read(earlier.order_by("-at", "-pk")[:1])
 
@@ -88,6 +88,6 @@ class Queries(ABC):
         return self.read(logs.order_by("at", "pk"))
 
     def after(self, person_id: int, period: Period) -> list[Passage]:
-        """Return the first log after a period, in a list that is empty if there is none."""
+        """Return the first log after a period as a list, which is empty if there is none."""
         later = self.logs_of(person_id).filter(at__gte=self.stored(period.end))
         return self.read(later.order_by("at", "pk")[:1])

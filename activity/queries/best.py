@@ -26,9 +26,9 @@ REACHING_INTO = """
 
 
 class Best(Queries):
-    """One query a question, and none of its rows is read twice.
+    """One query per question, which reads no row twice.
 
-    In SQL: Django takes as long to put this query together as the database to find the logs.
+    In SQL: composing this query in Django takes as long as the database needs to find the logs.
     """
 
     def passages(self, person_id: int, period: Period) -> list[Passage]:
@@ -52,7 +52,7 @@ class Best(Queries):
 
 
 class _Inside:
-    """Visits, added up once, so that any number of periods costs next to nothing."""
+    """Cumulative sums of visits, so that each further period is cheap."""
 
     def __init__(self, visits: Iterable[tuple[int, int]]) -> None:
         both = list(visits)
@@ -61,7 +61,7 @@ class _Inside:
         self._seconds = [0, *accumulate(left - entered for entered, left in both)]
 
     def before(self, moment: int) -> int:
-        """Return for how many seconds of the visits somebody was inside before a moment."""
+        """Return the seconds of the visits before a moment."""
         begun = bisect_left(self._entered, moment)
         later = max(0, self._left[begun - 1] - moment) if begun else 0
         return self._seconds[begun] - later

@@ -8,7 +8,7 @@ from activity.models import Direction, Log
 
 
 class Last(NamedTuple):
-    """The logs of a person are in the order of these, too."""
+    """A person's last log; a person's logs sort in this order."""
 
     at: int
     id: int
@@ -31,5 +31,5 @@ def last_of_everyone(table: type[Log], direction: Direction | None = None) -> di
 
 
 def latest(rows: list[tuple[int, int, int, str]]) -> dict[int, Last]:
-    """Keep one log a person, of several at the same second the one with the highest id."""
+    """Keep the last log of each person; at the same second, the one with the highest id."""
     return {row[0]: Last._make(row[1:]) for row in sorted(rows)}

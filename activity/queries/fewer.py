@@ -5,7 +5,7 @@ from activity.visits import Passage
 
 
 class FewerQueries(Queries):
-    """Asks for a neighbour of the period only if a visit reaches out to it."""
+    """Queries a log outside of the period only if a visit extends to it."""
 
     def passages(self, person_id: int, period: Period) -> list[Passage]:
         logs = self.within(person_id, period)

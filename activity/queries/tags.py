@@ -1,4 +1,4 @@
-"""The published tables: tags of cards at devices; whose card and which way is looked up."""
+"""The published tables: tags of cards at devices; person and direction are looked up."""
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
@@ -17,14 +17,14 @@ from db.rows import insert_rows
 
 
 class Way(NamedTuple):
-    """What a device tells of a tag."""
+    """The direction and gate of a device."""
 
     direction: str
     gate: int
 
 
 class Tags(Queries):
-    """Asks three tables for each period, as published: cards, devices, and then tags."""
+    """Queries three tables per period, as published: cards, devices, then tags."""
 
     def logs_of(self, person_id: int) -> QuerySet[Any]:
         cards = Card.objects.filter(person_id=person_id).values_list("number", flat=True)
@@ -109,11 +109,11 @@ class Tags(Queries):
 
 
 class TagsAsFound(Tags, AsFound):
-    """Three queries of the tags a period."""
+    """Three queries of the tags per period."""
 
 
 class TagsFewerQueries(Tags, FewerQueries):
-    """Asks for neighbours of the period only if a visit reaches out to it."""
+    """Queries a tag outside of the period only if a visit extends to it."""
 
 
 def ways_of_devices() -> dict[int, Way]:

@@ -14,9 +14,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self._checked_at = float("-inf")
 
     def close_if_health_check_failed(self) -> None:
-        """Check whether a kept connection is alive, at most once a second.
+        """Check whether a kept connection is alive, at most once per second.
 
-        A connection that dies in between fails one request, and is replaced.
+        A connection that dies in between fails one request and is replaced.
         """
         if time.monotonic() > self._checked_at + CHECK_AGAIN_S:
             super().close_if_health_check_failed()

@@ -1,7 +1,7 @@
-"""Our MySQL backend, with its connections from a pool that all threads of a process share.
+"""Our MySQL backend, with a connection pool that all threads of a process share.
 
-A thread takes one for its first query and gives it back at the end of the request (CONN_MAX_AGE
-0), so that there may be more threads than connections.
+A thread takes a connection for its first query and returns it at the end of the request
+(CONN_MAX_AGE 0), so there may be more threads than connections.
 """
 
 import os
@@ -35,5 +35,5 @@ def _close_pools() -> None:
     pool_container.clear()
 
 
-# A forked process that inherits a connection would read another one's answers.
+# A forked process with an inherited connection would read another process's answers.
 os.register_at_fork(before=_close_pools)

@@ -1,11 +1,11 @@
 """Django's SQLite backend with short write transactions, and a queue for them.
 
-SQLite lets one writer in and the others poll: its busy handler sleeps up to 100 ms between looks,
-so under load the lock is often free while everyone sleeps. Here a transaction first takes a file
-lock beside the database, which the kernel hands over at once; and it begins with its first
-statement, so that nobody waits for Python to compile one. A process that dies releases the file
-lock by dying. It only orders the writers: SQLite's own lock still guards the data, also against
-programs that know nothing of this one. See docs/decisions/0003-queue-for-sqlite-writers.md.
+SQLite admits one writer, and the others poll: its busy handler sleeps up to 100 ms between
+attempts, so under load the lock is often free while all writers sleep. Here a transaction first
+takes a file lock beside the database, which the kernel hands over at once. The transaction begins
+with its first statement, so no writer waits while Python compiles one. A process that dies
+releases the file lock, which only orders the writers: SQLite's own lock still guards the data,
+also against programs without the file lock. See docs/decisions/0003-queue-for-sqlite-writers.md.
 """
 
 import fcntl

@@ -1,8 +1,8 @@
 """Exports as files: the same cells in each format.
 
-A cell that begins like a formula would be one to the spreadsheet that opens the file, with the
-rights of whoever opens it. It gets an apostrophe in front, which spreadsheets take for "this is
-text" (docs/decisions/0020).
+A spreadsheet program runs a cell that begins like a formula, with the rights of the person who
+opens the file. Such a cell gets a leading apostrophe, which marks it as text
+(docs/decisions/0020).
 """
 
 import csv
@@ -22,12 +22,12 @@ Cells = tuple[int, int, str, str]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 SHEET_ROWS = 1_048_576
-"""As many as a sheet may have; what goes beyond them goes on in the next one."""
+"""Most rows of a sheet; further rows go into another sheet."""
 PIECE = 64 * 1024
 
 
 def as_text(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return the text, escaped if a spreadsheet would read it as a formula."""
     return f"'{text}" if text.startswith(FORMULA) else text
 
 
@@ -43,7 +43,7 @@ def write_csv(chunks: Chunks) -> Iterator[bytes]:
 
 
 def write_xlsx(chunks: Chunks) -> Iterator[bytes]:
-    """Yield the file once it is finished on disk; its table of contents comes last."""
+    """Yield the file after it is complete on disk: a ZIP's table of contents comes last."""
     book = Workbook(write_only=True)
     rows = chain.from_iterable(chunks)
     more = True
@@ -83,7 +83,7 @@ def _write_sheet(book: Workbook, rows: Iterator[Row]) -> bool:
     sheet.append(Row._fields)
     for number, row in enumerate(rows, start=2):
         *numbers, body = _cells(row)
-        # XML has no place for control characters.
+        # XML allows no control characters.
         sheet.append((*numbers, ILLEGAL_CHARACTERS_RE.sub("\N{REPLACEMENT CHARACTER}", body)))
         if number == SHEET_ROWS:
             return True

@@ -14,16 +14,16 @@ class ExportJobQuerySet(models.QuerySet["ExportJob"]):
 
 
 class ExportJob(models.Model):
-    """An ordered export, with the lease of the worker that makes it."""
+    """An ordered export, with the lease of its worker."""
 
     person = models.ForeignKey(Person, models.CASCADE, related_name="+")
     format = models.CharField(max_length=4)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
     claimed_at = models.DateTimeField(null=True, editable=False)
     attempts = models.PositiveSmallIntegerField(default=0, editable=False)
-    """Claims so far; more than the maximum: given up."""
+    """Claims so far; beyond MOST_ATTEMPTS the job is given up."""
     finished_at = models.DateTimeField(null=True, editable=False)
-    """The file is there."""
+    """When the file was complete; None until then."""
 
     objects: ClassVar[ExportJobQuerySet] = ExportJobQuerySet.as_manager()  # type: ignore[assignment]
 

@@ -1,4 +1,4 @@
-"""What an export holds, and what the report counts."""
+"""Queries behind exports and the report."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,7 +13,7 @@ from feed.models import Post
 from feed.timeline_stores import get_timeline_store
 
 CHUNK = 900
-"""Posts that are in memory at a time; from 1,000 ids on MariaDB makes a temporary table of them."""
+"""Posts in memory at a time; from 1,000 ids on MariaDB creates a temporary table."""
 
 
 class Row(NamedTuple):
@@ -26,7 +26,7 @@ class Row(NamedTuple):
 def exported_rows(person_id: int) -> Iterator[list[Row]]:
     """Yield a person's whole feed and all their own posts, each once, newest first, in chunks.
 
-    Chunks follow each other by id: what is written meanwhile is newer than all of them.
+    Chunks continue by id, so posts written meanwhile are not included.
     """
     ids = _newest_ids(person_id, before=None)
     while ids:
@@ -39,7 +39,7 @@ def exported_rows(person_id: int) -> Iterator[list[Row]]:
 def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
     """Count the posts of a person's feed by author and month, and how often each was delivered.
 
-    Every delivery to a friend is a row that is counted: this is meant to be expensive.
+    Counts a row per delivery to a friend: this is expensive on purpose.
     """
     return (
         posts_due(person_id)
@@ -51,7 +51,7 @@ def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
 
 
 def posts_due(person_id: int) -> QuerySet[Post]:
-    """What an export has to hold, told without the timelines."""
+    """Return the posts that an export must hold, computed without the timelines."""
     friends = Friendship.objects.filter(person_id=person_id).values("friend_id")
     return Post.objects.live().filter(Q(author_id__in=friends) | Q(author_id=person_id))
 

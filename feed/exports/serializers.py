@@ -21,7 +21,7 @@ class ExportJobSerializer(serializers.Serializer[Any]):
     format = serializers.CharField()
     state = serializers.ChoiceField(choices=["waiting", "ready", "failed"])
     created_at = serializers.DateTimeField()
-    file = serializers.URLField(allow_null=True, help_text="Where the file is, once it is ready.")
+    file = serializers.URLField(allow_null=True, help_text="URL of the file, once it is ready.")
 
 
 class MonthSerializer(serializers.Serializer[Any]):

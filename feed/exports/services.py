@@ -1,4 +1,4 @@
-"""Exports as jobs: ordered by a request, made by a worker, fetched when they are ready."""
+"""Exports as jobs: a request orders one, a worker makes it, another request fetches it."""
 
 import logging
 from datetime import timedelta
@@ -17,11 +17,11 @@ from feed.exports.selectors import exported_rows
 logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=5)
-"""After this time without a result the worker counts as dead."""
+"""A worker without a result after this time counts as dead."""
 
 
 def order_export(*, person_id: int, file_format: str) -> ExportJob:
-    """Return a new job, or the one that is waiting already. Raises Person.DoesNotExist."""
+    """Return a new job, or the person's unfinished one. Raises Person.DoesNotExist."""
     with transaction.atomic():
         person = Person.objects.select_for_update().get(id=person_id)
         waiting = ExportJob.objects.unfinished().filter(person=person, format=file_format).first()
@@ -33,8 +33,8 @@ def order_export(*, person_id: int, file_format: str) -> ExportJob:
 def make_next_export() -> bool:
     """Claim a job and make its file; return whether there was one.
 
-    The claim is a lease, not a lock: an export takes seconds, for which SQLite would let nobody
-    else write. A job whose worker dies is claimed again, and given up after some attempts.
+    The claim is a lease, not a lock: an export takes seconds, and on SQLite a lock would block
+    all other writers. A job whose worker dies is claimed again, and given up after some attempts.
     """
     job = _claim()
     if job is None:
@@ -69,7 +69,7 @@ def _claim() -> ExportJob | None:
     abandoned = Q(claimed_at=None) | Q(claimed_at__lt=Now() - LEASE)
     jobs = ExportJob.objects.unfinished().filter(abandoned).order_by("id")
     if not jobs.exists():
-        return None  # don't take SQLite's write lock only to find nothing
+        return None  # avoid SQLite's write lock when there is no work
     with transaction.atomic():
         job = jobs.select_for_update(skip_locked=True).first()
         if job:

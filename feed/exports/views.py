@@ -37,10 +37,10 @@ class ExportView(APIView):
 
     @extend_schema(parameters=[ExportQuerySerializer], responses=FILES)
     def get(self, request: Request) -> StreamingHttpResponse:
-        """Download one's whole feed and all one's posts, newest first."""
+        """Download one's whole feed and all one's own posts, newest first."""
         name = QUERY.run_validation(request.query_params.dict())["format"]
         pieces = FORMATS[name].write(selectors.exported_rows(person_id(request)))
-        # What can't be read at all is answered as an error, not as a file that breaks off.
+        # A failure of the first read becomes an error answer, not a truncated file.
         first = next(pieces)
         return StreamingHttpResponse(
             chain((first,), pieces),
@@ -62,7 +62,7 @@ class ReportView(APIView):
 class ExportJobsView(APIView):
     @extend_schema(request=NewExportSerializer, responses={202: ExportJobSerializer})
     def post(self, request: Request) -> Response:
-        """Order an export, to be fetched later; who has ordered one already gets that one."""
+        """Order an export, to be fetched later; an unfinished one is returned again."""
         name = NEW_EXPORT.run_validation(request.data)["format"]
         try:
             job = services.order_export(person_id=person_id(request), file_format=name)
@@ -75,7 +75,7 @@ class ExportJobsView(APIView):
 class ExportJobView(APIView):
     @extend_schema(responses=ExportJobSerializer)
     def get(self, request: Request, job_id: int) -> Response:
-        """Ask how far an export is that one has ordered."""
+        """Return the state of one's own export."""
         job = selectors.export_job(person_id=person_id(request), job_id=job_id)
         return _answer_job(request, job)
 

@@ -26,21 +26,21 @@ class Position(NamedTuple):
 
 class ListingPage(NamedTuple):
     posts: list[Post]
-    """Most likes first, of equally many the newest first."""
+    """Most likes first, then newest first."""
     next: tuple[str, str] | None
-    """The query parameter that goes on from here, and its value; None at the end."""
+    """The query parameter of the next page, and its value; None at the end."""
 
 
 class Listing(ABC):
-    """Everybody's posts, those with the most likes first.
+    """All posts, those with the most likes first.
 
-    Any listing answers a page by its number or by the position it comes after; numbers count the
-    posts before the page, so they get slower page by page, and skip or repeat posts when the order
-    changes in between.
+    Every listing returns a page by its number or by the position before it. Numbers are offsets:
+    each page is slower than the one before, and a change of the order in between skips or repeats
+    posts.
     """
 
     keyset: ClassVar[bool] = False
-    """Without a page number, the link to the next page is a position, not a number."""
+    """Without a page number, the link to the next page has a position, not a number."""
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
@@ -62,7 +62,7 @@ class Listing(ABC):
         """
         posts: QuerySet[Post] = self.counted().order_by("-likes", "-id")  # type: ignore[misc]
         if after is not None:
-            # Not "fewer likes or …": a range of the index is one condition on its first column.
+            # Not "fewer likes or …": an index range needs one condition on its first column.
             posts = posts.filter(likes__lte=after.likes)  # type: ignore[misc]
             posts = posts.exclude(likes=after.likes, id__gte=after.id)  # type: ignore[misc]
         start = ((number or 1) - 1) * size

@@ -7,10 +7,7 @@ from feed.listings.counter import Keyset
 
 
 class Cached(Keyset):
-    """Keeps the first pages, so that what they show may be ``keep_s`` old.
-
-    Not for those who have just written: they would miss it.
-    """
+    """Caches the first pages for ``keep_s``, except for clients who have just written."""
 
     def __init__(self, alias: str, *, keep_s: float) -> None:
         super().__init__(alias)
@@ -22,7 +19,7 @@ class Cached(Keyset):
         wanted: dict[str, Any] = {"number": number, "after": after, "size": size}
         if fresh or after is not None or number not in (None, 1):
             return super().page(**wanted)
-        # Which of the two says how the next page is named.
+        # Page 1 and no page differ in their link to the next page.
         key = f"listing:{number}:{size}"
         kept: ListingPage | None = caches["listing"].get(key)
         if kept is None:

@@ -12,6 +12,6 @@ class Counter(Listing):
 
 
 class Keyset(Counter):
-    """Continues after the last post's position, so that deep pages are as fast as the first."""
+    """Continues after the last post's position: deep pages are as fast as the first one."""
 
     keyset = True

@@ -1,4 +1,4 @@
-"""Writing posts and likes by the ten thousand."""
+"""Bulk seeding of posts and likes."""
 
 from collections.abc import Iterator
 
@@ -22,7 +22,7 @@ def seed_likes(*, posts: int, likes: int, seed: int) -> Iterator[float]:
     """Write posts 1 … ``posts``, deliver them, and like them at random, in one transaction.
 
     Yields the share done (0 … 1). Raises ValueError, having changed nothing, if there are posts
-    already, if there is nobody, or if there are fewer pairs of a post and a person than likes.
+    already, no people, or fewer pairs of a post and a person than likes.
     """
     people = np.array(Person.objects.order_by("id").values_list("id", flat=True), np.int64)
     if Post.objects.exists():

@@ -1,4 +1,4 @@
-"""Writing posts of the past by the hundred thousand, and delivering them."""
+"""Bulk seeding of posts with past dates, delivered."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -21,7 +21,7 @@ def seed_posts(*, each: int, days: int, seed: int) -> Iterator[float]:
     """Write ``each`` posts per person on average, evenly over days from 2025 on, and deliver them.
 
     The same arguments give the same posts. Yields the share done (0 … 1). Raises ValueError,
-    having changed nothing, if there are posts already or nobody to write them.
+    having changed nothing, if there are posts already or no people.
     """
     if Post.objects.exists():
         raise ValueError("there are posts already; empty the database first (manage.py flush)")

@@ -8,26 +8,26 @@ class Strategy(ABC):
     """Decides when ``feed.delivery.deliver`` is called for a post, and by which process."""
 
     delivers: ClassVar[bool] = True
-    """Every post is delivered in the end."""
+    """Every post is delivered eventually."""
 
     needs_shared_store: ClassVar[bool] = False
-    """Another process makes the deliveries, so every process must see the timelines."""
+    """Another process delivers, so every process must see the timelines."""
 
     needs_partial_delivery: ClassVar[bool] = False
     """Calls ``TimelineStore.deliver_to``, which delivers a post to some of its owners."""
 
     needs_drainer: ClassVar[bool] = False
-    """``manage.py drain`` has to run. It delivers the posts, or those that a request left undone;
-    with a transactional store and no other process involved, a request leaves none undone."""
+    """``manage.py drain`` must run. It delivers the posts, or those that a request left pending;
+    with a transactional store and no other process involved, a request leaves none pending."""
 
     needs_celery: ClassVar[bool] = False
-    """A Celery worker and Celery's beat have to run."""
+    """A Celery worker and Celery beat must run."""
 
     writes_with_post: ClassVar[bool] = False
     """``publish`` writes to the database, so the post can't be committed by its own INSERT."""
 
     grace_s: float
-    """Seconds that the strategy may take over a post; after them drainers deliver it."""
+    """Seconds that the strategy may take for a post; then drainers deliver it."""
 
     def __init__(self, alias: str, *, grace_s: float = 0.0) -> None:
         self.alias = alias

@@ -7,7 +7,7 @@ from feed.timeline_stores import get_timeline_store
 
 
 class Inline(Strategy):
-    """Deliver in the request: with the post's own transaction, or else right after its commit."""
+    """Deliver in the request: in the post's own transaction, or right after its commit."""
 
     needs_drainer = True
     writes_with_post = True
@@ -16,6 +16,6 @@ class Inline(Strategy):
         if get_timeline_store().is_transactional:
             deliver([post])
         else:
-            # The post is accepted whatever happens now: without a receipt it stays in the
+            # The post is already committed. If delivery fails, it stays in the
             # backlog, and the drainer finishes it.
             transaction.on_commit(lambda: deliver([post]), robust=True)

@@ -3,7 +3,7 @@ from feed.strategies.base import Strategy
 
 
 class Null(Strategy):
-    """Never deliver: the floor that shows what everything else costs."""
+    """Never deliver: the baseline that shows the cost of delivery."""
 
     delivers = False
 

@@ -19,7 +19,7 @@ class TimelineStore(ABC):
     """Every process sees the deliveries."""
 
     is_computed_on_read: ClassVar[bool] = False
-    """Delivering writes nothing: a timeline is computed each time that it is read."""
+    """Delivering writes nothing: a timeline is computed on each read."""
 
     accepts_partial_delivery: ClassVar[bool] = False
     """Implements ``deliver_to``, which delivers a post to some of its owners."""
@@ -28,7 +28,7 @@ class TimelineStore(ABC):
     """Needs the server at REDIS_URL."""
 
     linger_ms: ClassVar[float] = 100
-    """For how long a drainer collects a batch; long where large batches cost less per post."""
+    """Milliseconds that a drainer collects a batch; long where large batches cost less per post."""
 
     capacity: int | None = None
     """The newest N post ids of a timeline are kept; None keeps all."""
@@ -41,11 +41,11 @@ class TimelineStore(ABC):
         """Make all deliveries of these posts; only their ids and author ids are used.
 
         Returns when the store has confirmed every one. Raises what the store's client raises,
-        and may then have made some of them. Delivering again what is there changes nothing.
+        and may then have made some of them. Repeating a delivery changes nothing.
         """
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
-        """Deliver a post into some timelines only; else like ``deliver``."""
+        """Deliver a post into some timelines only; otherwise like ``deliver``."""
         raise NotImplementedError(f"{self.alias} takes only whole posts")
 
     @abstractmethod
@@ -58,7 +58,7 @@ class TimelineStore(ABC):
 
     @abstractmethod
     def members(self, owner_id: int) -> list[int]:
-        """Return a timeline as it is stored, in any order, nothing filtered out (for the audit)."""
+        """Return a timeline as stored, in any order and unfiltered (for the audit)."""
 
     @abstractmethod
     def clear(self) -> None:

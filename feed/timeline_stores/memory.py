@@ -8,7 +8,7 @@ from feed.timeline_stores.base import TimelineStore
 
 
 class Memory(TimelineStore):
-    """Timelines in this process: for tests, and as the ceiling of what a store could do."""
+    """Timelines in this process: for tests, and as an upper bound of a store's speed."""
 
     is_shared = False
 

@@ -22,7 +22,7 @@ class Packed(TrimmedStore, SQLStore):
 
     A batch writes one row per owner, whatever its length. The row is written whole, so single
     posts are expensive. Rows are locked before they are written, in the same order by all writers:
-    what goes behind the newest id of a row is appended by the database, the rest merged.
+    the database appends ids above the newest of a row; others are merged.
     """
 
     model = PackedTimeline
@@ -51,12 +51,12 @@ class Packed(TrimmedStore, SQLStore):
         self._merge({owner: ids for owner, ids in additions.items() if owner not in in_order})
 
     def _lock(self, owner_ids: Collection[int]) -> dict[int, bytes]:
-        """Lock the rows of these owners, made where there is none; return the newest id of each."""
+        """Lock the rows of these owners, creating missing ones; return the newest id of each."""
         newest = _locked(owner_ids)
         missing = [owner_id for owner_id in owner_ids if owner_id not in newest]
         if missing:
-            # Others may do the same. INSERT IGNORE would take shared locks of their rows, and then
-            # both would wait for the other's to write.
+            # Concurrent writers may do the same. With INSERT IGNORE both would take shared locks
+            # of the rows, and wait for each other to write.
             self._append(dict.fromkeys(missing, b""))
             newest |= _locked(missing)
         return newest
@@ -69,7 +69,7 @@ class Packed(TrimmedStore, SQLStore):
                 cursor.execute(_statements().append.format(",".join(rows)), [size])
 
     def _merge(self, additions: Mapping[int, bytes]) -> None:
-        """Add ids that may be older than what the timelines hold, or there already."""
+        """Add ids that may be older than those in the timelines, or already there."""
         held = _newest_ids(additions, self.capacity)
         merged = [
             PackedTimeline(owner_id=owner_id, post_ids=self._united(held[owner_id], ids))
@@ -82,11 +82,11 @@ class Packed(TrimmedStore, SQLStore):
 
 
 class _Statements(NamedTuple):
-    """With the values written into them: thousands of parameters would take the longest of all."""
+    """Statements with inlined values: thousands of parameters would take most of the time."""
 
     lock: str
     append: str
-    """The rows are there: an INSERT is how many are updated, each with a value of its own."""
+    """The rows exist: this INSERT updates many rows at once, each with its own value."""
 
 
 _LOCK = (
@@ -99,13 +99,13 @@ _SQL = {
         "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {}"
         " ON DUPLICATE KEY UPDATE post_ids = RIGHT(CONCAT(post_ids, VALUES(post_ids)), %s)",
     ),
-    "mysql": _Statements(  # where VALUES() is deprecated
+    "mysql": _Statements(  # VALUES() is deprecated there
         _LOCK,
         "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {} AS added"
         " ON DUPLICATE KEY UPDATE post_ids ="
         " RIGHT(CONCAT(feed_timeline_packed.post_ids, added.post_ids), %s)",
     ),
-    "sqlite": _Statements(  # whose transactions that write lock everything
+    "sqlite": _Statements(  # its write transactions lock the whole database
         "SELECT owner_id, substr(post_ids, -%s) FROM feed_timeline_packed WHERE owner_id IN ({})",
         "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {}"
         " ON CONFLICT (owner_id) DO UPDATE SET"
@@ -127,7 +127,7 @@ def _locked(owner_ids: Collection[int]) -> dict[int, bytes]:
 
 
 def _newest_ids(owner_ids: Collection[int], count: int) -> dict[int, bytes]:
-    """Return the newest ids of those of these owners that have a timeline, packed."""
+    """Return the packed newest ids of the owners that have a timeline."""
     newest = Right("post_ids", count * ID_BYTES, output_field=BinaryField())
     rows = PackedTimeline.objects.filter(owner_id__in=owner_ids)
     return {owner_id: ids or b"" for owner_id, ids in rows.values_list("owner_id", newest)}
@@ -138,5 +138,5 @@ def _first(ids: bytes) -> int:
 
 
 def _last(ids: bytes) -> int:
-    """Return the last of packed ids; 0 where there is none (SQLite makes None of no bytes)."""
+    """Return the last of packed ids; 0 if there is none."""
     return int.from_bytes(ids[-ID_BYTES:], "little")

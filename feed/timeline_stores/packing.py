@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from feed.recipients import Ids
 
 ID_BYTES = 6
-"""Of a post's id: whatever passes through Lua costs time by the byte."""
+"""Size of a packed post id; in Lua every byte costs time."""
 
 
 def pack(ids: Ids) -> NDArray[np.uint8]:
-    """Return little-endian integers, shape (ids, ID_BYTES). Raises OverflowError for a larger."""
+    """Return little-endian integers, shape (ids, ID_BYTES). Raises OverflowError for larger ids."""
     if int(ids.max()) >> 8 * ID_BYTES:
-        raise OverflowError(f"no id of a post can take more than {ID_BYTES} bytes")
+        raise OverflowError(f"a post id must fit into {ID_BYTES} bytes")
     return ids.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, :ID_BYTES]
 
 

@@ -4,11 +4,11 @@ from itertools import islice
 from feed.timeline_stores.sortedset import SortedSetStore
 from feed.timeline_stores.trimmed import Deliveries
 
-PORTION = 5_000  # deliveries a round trip; a whole large batch could outlast the time-out
+PORTION = 5_000  # deliveries per round trip; a whole large batch could exceed the time-out
 
 
 class Pipeline(SortedSetStore):
-    """The commands of ``roundtrip``, sent together and answered together."""
+    """The commands of ``roundtrip``, pipelined."""
 
     def write(self, deliveries: Deliveries) -> None:
         waiting = pairs(deliveries)

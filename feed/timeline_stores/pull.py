@@ -8,7 +8,7 @@ from feed.timeline_stores.base import TimelineStore
 
 
 class Pull(TimelineStore):
-    """Nothing is written: a timeline is computed from the posts each time it is read."""
+    """Writes nothing: a timeline is computed from the posts on each read."""
 
     is_transactional = True
     is_computed_on_read = True

@@ -16,7 +16,7 @@ _clients = local()
 def connect(url: str) -> Redis:
     """Return this thread's client of a server, which keeps one connection.
 
-    A connection from redis-py's pool for each call would make a short call cost half as much again.
+    Taking a connection from redis-py's pool would make a short call 50 % more expensive.
     """
     clients: dict[str, Redis] = _clients.__dict__
     if url not in clients:
@@ -25,18 +25,18 @@ def connect(url: str) -> Redis:
 
 
 def _client(url: str) -> Redis:
-    """Return a client that gives up soon.
+    """Return a client with short time-outs and one retry.
 
-    Left to itself redis-py 8 waits 5 s for each answer and asks ten times: a frozen Redis would
-    hold a call, and the database transaction around it, for about a minute.
+    By default redis-py 8 waits 5 s for an answer and tries ten times: a frozen Redis would block a
+    call, and the database transaction around it, for about a minute.
     """
     return Redis.from_url(
         url,
         single_connection_client=True,
         socket_connect_timeout=2,
         socket_timeout=2,
-        # No health check: the retry finds a dead connection as well, and a frozen server would be
-        # waited for twice.
+        # No health check: the retry handles dead connections, and a frozen server would cost two
+        # time-outs.
         retry=Retry(ExponentialBackoff(base=0.05, cap=0.2), retries=1),
     )
 
@@ -45,7 +45,7 @@ class RedisStore(TrimmedStore):
     """Timelines in Redis, one key each.
 
     Raises ``redis.exceptions.RedisError``: ConnectionError, TimeoutError (both after one retry),
-    or ResponseError for what the server refuses, like a write beyond its memory.
+    or ResponseError for a command that the server refuses, such as a write when memory is full.
     """
 
     needs_redis = True
@@ -62,7 +62,7 @@ class RedisStore(TrimmedStore):
         return connect(self.url)  # on first use, so not before a server process forks
 
     def shard_prefix(self, shard: int) -> str:
-        """Return how the keys of a shard begin; a cluster keeps what is in braces together."""
+        """Return the key prefix of a shard; in a cluster, the braces keep its keys in one slot."""
         return f"timeline:{self.alias}:{{{shard}}}:"
 
     def key(self, owner_id: int) -> str:

@@ -1,11 +1,11 @@
 -- Add a batch to the rings of some shards. KEYS and ARGV: see scripted.py.
--- A ring is a string of 6-byte ids, ascending, none twice; sizes below are in bytes.
+-- A ring is a string of distinct ascending 6-byte ids; sizes below are in bytes.
 local ID = 6
 local capacity = ID * ARGV[1]
 local limit = ID * math.floor(ARGV[1] * 5 / 3)
 local half = limit / 2
-local REACH = ID * 64 -- what is late is late by little: look no further at first
-local LONG = half / 4 -- bytes; shorter additions aren't worth a look whether they fit
+local REACH = ID * 64 -- late ids are usually late by little: search only this far at first
+local LONG = half / 4 -- bytes; for shorter additions a check whether they fit costs too much
 local call, sub = redis.call, string.sub
 
 local function number(ids, at)
@@ -33,9 +33,9 @@ local function merge(held, new)
   return table.concat(merged) .. sub(held, at) .. sub(new, from)
 end
 
--- Leave the last bytes of a ring, with new ones behind them. Whatever passes through Lua is hashed
--- byte by byte, so nothing does twice. APPEND reserves twice the length that it makes: making half
--- of the limit first reserves the limit, and all that follows until the next trim fits.
+-- Keep the last bytes of a ring, and append new ones. Lua hashes every string byte by byte, so no
+-- byte passes through it twice. APPEND reserves twice the new length: writing half of the limit
+-- first reserves the limit, and everything until the next trim fits.
 local function rewrite(key, keep, new)
   local first, rest = '', ''
   if keep > 0 then
@@ -89,8 +89,8 @@ local function add(key, new, in_order)
   end
 end
 
--- Beside its rings a shard keeps the newest id that any of them may hold: what is newer than that
--- needs no look at the end of each. It is set first, in case the memory ends in between.
+-- Beside its rings a shard keeps the newest id that any of them may hold: for newer ids the script
+-- need not read the end of each ring. It is set first, in case the memory runs out in between.
 local function raise(key, oldest, newest)
   local before = call('SET', key, string.format('%.0f', newest), 'GET')
   before = before and tonumber(before)

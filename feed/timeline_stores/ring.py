@@ -4,10 +4,10 @@ from feed.timeline_stores.scripted import Script, ScriptedStore
 
 
 class Ring(ScriptedStore):
-    """Each timeline is one Redis string: its post ids ascending, ID_BYTES each, none twice.
+    """Each timeline is one Redis string: its distinct post ids ascending, ID_BYTES each.
 
-    A batch costs an owner one append, whatever its length. A string may grow to two thirds over
-    the capacity before it is cut back; pages show only what is within.
+    A batch costs one append per owner, whatever its length. A string may grow to two thirds over
+    the capacity before it is trimmed; pages show only ids within the capacity.
     """
 
     script = Script("ring.lua")

@@ -3,9 +3,9 @@ from feed.timeline_stores.trimmed import Deliveries
 
 
 class RoundTrip(SortedSetStore):
-    """One awaited command after the other, two per delivery: the published baseline.
+    """One round trip per command, two commands per delivery: the published baseline.
 
-    What it teaches: 1,002 round trips per post to 500 friends, and both ends idle in each.
+    The cost: 1,002 round trips per post to 500 friends; client and server are idle in each.
     """
 
     def write(self, deliveries: Deliveries) -> None:

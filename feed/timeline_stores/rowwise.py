@@ -8,7 +8,7 @@ from feed.timeline_stores.sql import RowStore
 class Rowwise(RowStore):
     """One ORM save per delivery, each with a copy of the post's text: the published baseline.
 
-    What it teaches: 501 statements per post, and a text that has to be erased 501 times.
+    The cost: 501 statements per post, and a text that must be erased 501 times.
     """
 
     model = RowwiseEntry
@@ -34,7 +34,7 @@ def owners_of(post: Post) -> list[int]:
 def missing_entries(
     model: type[CopiedEntry], post: Post, owner_ids: Sequence[int]
 ) -> Iterator[CopiedEntry]:
-    """Yield the unsaved rows that a post still lacks: none when it is delivered again."""
+    """Yield the missing rows of a post, unsaved; none if it has been delivered."""
     delivered = set(model.objects.filter(post=post).values_list("owner_id", flat=True))
     for owner_id in owner_ids:
         if owner_id not in delivered:

@@ -1,9 +1,9 @@
 -- Add a batch to the sorted sets of some shards. KEYS and ARGV: see scripted.py.
 local capacity = tonumber(ARGV[1])
 local ID = 6
-local CHUNK = ID * 1000 -- bytes of ids a ZADD: Lua can't pass many more arguments at once
+local CHUNK = ID * 1000 -- bytes of ids per ZADD: Lua can't pass many more arguments at once
 
--- The batch holds a few posts for many owners: each id is made decimal once.
+-- The batch holds a few posts for many owners: each id is converted to decimal once.
 local decimal = setmetatable({}, {__index = function(known, packed)
   local id = string.format('%.0f', (struct.unpack('<I6', packed)))
   known[packed] = id

@@ -4,6 +4,6 @@ from feed.timeline_stores.sortedset import SortedSetStore
 
 
 class Script(ScriptedStore, SortedSetStore):
-    """The sorted sets of ``roundtrip``, each written by one ZADD per batch inside the server."""
+    """The sorted sets of ``roundtrip``, written by a script: one ZADD per timeline and batch."""
 
     script = LuaScript("script.lua")

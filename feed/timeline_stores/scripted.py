@@ -10,8 +10,8 @@ from feed.timeline_stores.redis import RedisStore
 from feed.timeline_stores.shards import Shard, by_shard
 from feed.timeline_stores.trimmed import Deliveries
 
-# Deliveries a call: it keeps everybody else waiting (for up to 20 ms), and must end well within
-# the time-out. A cluster would want 1, which is one shard a call.
+# Deliveries per call: a call blocks all other clients (for up to 20 ms), and must end well within
+# the time-out. A cluster would need 1, which is one shard per call.
 PORTION = 20_000
 
 
@@ -19,9 +19,9 @@ class Script:
     """A Lua script that writes the deliveries of some shards.
 
     KEYS: the prefix of each shard's keys. ARGV: the capacity, two JSON lists with a list for each
-    shard, ``Shard.owners`` (as texts: JSON's numbers are no 64-bit integers) and ``lengths``, and
-    then ``posts`` and ``span`` of each. The timelines' own keys are not declared, only kept in the
-    prefix's slot: Redis Cluster takes that, and a thousand names less are made for a batch.
+    shard, ``Shard.owners`` (as texts: JSON numbers are not 64-bit integers) and ``lengths``, and
+    then ``posts`` and ``span`` of each. The timelines' own keys are not declared, but are in the
+    prefix's slot: Redis Cluster accepts that, and a batch needs a thousand fewer names.
     """
 
     def __init__(self, name: str) -> None:
@@ -30,7 +30,7 @@ class Script:
 
 
 class ScriptedStore(RedisStore):
-    """Timelines that are written inside the server; the ids travel packed."""
+    """Timelines that a script in the server writes; ids are sent packed."""
 
     script: ClassVar[Script]
 
@@ -41,7 +41,7 @@ class ScriptedStore(RedisStore):
         for portion in _portions(shards):
             try:
                 self._call(portion)
-            except NoScriptError:  # a new Redis, or one that was restarted
+            except NoScriptError:  # a new or restarted Redis
                 self.client.script_load(self.script.source)
                 self._call(portion)
 

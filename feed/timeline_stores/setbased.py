@@ -12,7 +12,7 @@ class SetBased(RowStore):
     """One ``INSERT … SELECT`` per batch, into a table that is its primary key (owner, post).
 
     The friend ids never leave the database. Rows are written in the table's own order, so that
-    every page of it is touched once a batch, not once a post.
+    every page of it is touched once per batch, not once per post.
     """
 
     model = SetBasedEntry

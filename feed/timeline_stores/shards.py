@@ -12,18 +12,18 @@ from feed.timeline_stores.trimmed import Deliveries
 
 SHARD_BITS = SHARDS.bit_length() - 1
 SPARSE = 32
-"""Places for each integer; where there are more, marking takes longer than sorting."""
+"""Key range per integer above which marking takes longer than sorting."""
 
 
 class Shard(NamedTuple):
-    """The deliveries into one shard, ids packed as little-endian integers."""
+    """The deliveries into one shard; post ids are packed as little-endian integers."""
 
     number: int
     owners: list[int]
     lengths: list[int]
-    """How many bytes of ``posts`` are each owner's."""
+    """Number of bytes in ``posts`` of each owner."""
     posts: bytes
-    """The post ids of those owners, one owner's after the other's, each owner's ascending."""
+    """The post ids of each owner, ascending, concatenated in the order of ``owners``."""
     span: bytes
     """The oldest and the newest of those ids, in 8 bytes each."""
 
@@ -33,7 +33,7 @@ class Shard(NamedTuple):
 
 
 def by_shard(deliveries: Deliveries) -> list[Shard]:
-    """Group deliveries by shard and owner; without any Python a delivery, for speed."""
+    """Group deliveries by shard and owner, without Python code per delivery."""
     return _cut(*_transpose(deliveries, SHARD_BITS)) if deliveries else []
 
 
@@ -50,7 +50,7 @@ def by_owner(deliveries: Deliveries) -> dict[int, bytes]:
 def _transpose(deliveries: Deliveries, shard_bits: int) -> tuple[Ids, Ids, Ids]:
     """Return owners and numbers of deliveries, sorted by shard, owner and number, and the post ids.
 
-    A delivery's number is the place of its post's id among these, which ascend.
+    A delivery's number is the index of its post id in these ascending ids.
     """
     batch = sorted(dict(deliveries).items())  # a post given twice is delivered once
     owners = np.concatenate([owners for _, owners in batch])
@@ -62,7 +62,7 @@ def _transpose(deliveries: Deliveries, shard_bits: int) -> tuple[Ids, Ids, Ids]:
 def _sort(owners: Ids, numbers: Ids, batch: int, shard_bits: int) -> tuple[Ids, Ids]:
     """Sort deliveries by shard (the owner's lowest bits), owner and number.
 
-    The three go into one integer each, since those are sorted many times faster than by columns.
+    The three are packed into one integer, which sorts many times faster than columns.
     """
     bits = batch.bit_length()
     width = max(0, int(owners.max()).bit_length() - shard_bits)
@@ -84,9 +84,9 @@ def _sort(owners: Ids, numbers: Ids, batch: int, shard_bits: int) -> tuple[Ids, 
 
 
 def _ascending(keys: Ids, end: int) -> Ids:
-    """Sort integers below ``end``, each of which is there once.
+    """Sort distinct integers below ``end``.
 
-    Where they are many of those below, it is quicker to mark them all and read the marks in order.
+    If they are dense, it is faster to mark them all and read the marks in order.
     """
     if end > SPARSE * len(keys):
         keys.sort()
@@ -97,7 +97,7 @@ def _ascending(keys: Ids, end: int) -> Ids:
 
 
 def _cut(owners: Ids, numbers: Ids, ids: Ids) -> list[Shard]:
-    """Cut deliveries that are sorted by shard and owner wherever the shard changes."""
+    """Split deliveries that are sorted by shard and owner into shards."""
     starts = _changes(owners)
     names = owners[starts]
     shards = names & SHARDS - 1
@@ -121,7 +121,7 @@ def _cut(owners: Ids, numbers: Ids, ids: Ids) -> list[Shard]:
 
 
 def _changes(values: Ids) -> Ids:
-    """Return where another value begins than the one before."""
+    """Return the indexes where the value differs from the one before."""
     return np.append(0, np.flatnonzero(values[1:] != values[:-1]) + 1)
 
 
@@ -130,6 +130,6 @@ def _packed(ids: Ids, numbers: Ids) -> bytes:
 
 
 def _parts(whole: Any, starts: Sequence[int]) -> list[Any]:
-    """Cut a list or bytes at these places; numpy's own split takes longer than all the rest."""
+    """Split a list or bytes at these indexes; numpy's split takes longer than everything else."""
     ends = [*starts[1:], len(whole)]
     return [whole[start:end] for start, end in zip(starts, ends, strict=True)]

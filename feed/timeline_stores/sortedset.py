@@ -26,5 +26,5 @@ class SortedSetStore(RedisStore):
         return _numbers(self.client.zrange(self.key(owner_id), 0, -1))
 
 
-def _numbers(members: Any) -> list[int]:  # redis-py's type for them allows for every option
+def _numbers(members: Any) -> list[int]:  # redis-py's return type covers every option
     return [int(post_id) for post_id in members]

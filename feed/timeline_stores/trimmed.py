@@ -8,11 +8,11 @@ from feed.recipients import Ids, recipients_of
 from feed.timeline_stores.base import TimelineStore
 
 Deliveries = Sequence[tuple[int, Ids]]
-"""Post ids, each with the owners of the timelines that it goes into."""
+"""Post ids, each with the owners of the timelines that it is due in."""
 
 
 class TrimmedStore(TimelineStore):
-    """Keeps the newest ``capacity`` ids of a timeline, and looks up who gets a post."""
+    """Keeps the newest ``capacity`` ids of a timeline, and looks up the recipients."""
 
     accepts_partial_delivery = True
     capacity: int
@@ -30,4 +30,4 @@ class TrimmedStore(TimelineStore):
 
     @abstractmethod
     def write(self, deliveries: Deliveries) -> None:
-        """Make these deliveries and trim the timelines that they went into."""
+        """Make these deliveries and trim their timelines."""

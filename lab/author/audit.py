@@ -1,4 +1,4 @@
-"""Audit of the author's service: what readers find, compared with what clients were told.
+"""Audit of the author's service: compares the feeds with the accepted posts.
 
 A post is known by the end of its text, which the load generator makes unique: each of several
 SQLite files counts its own ids.
@@ -41,7 +41,7 @@ def audit(connection: Any, accepted: set[str], feeds: redis.Redis | None = None)
     """Count what is wrong in the feeds of one database, or in those that Redis keeps of it.
 
     Expected is every accepted post, once in each feed. Of a post that is in the database though
-    its client was told of a failure, a feed may have an entry or not.
+    its client got an error, a feed may have an entry or not.
     """
     posts = dict(_rows(connection, POSTS))
     owners = {AUTHOR, *(owner for (owner,) in _rows(connection, OWNERS))}

@@ -30,7 +30,7 @@ class Balance:
     busy_cores: float | None = None
     """Cores of the machine that were busy, with this run or anything else."""
     accepted: int | None = None
-    """Posts that clients were told of."""
+    """Posts answered with 201."""
     delivered: int | None = None
     """Posts that got their receipt."""
     backlog_growth: int | None = None

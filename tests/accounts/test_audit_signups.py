@@ -10,7 +10,7 @@ from tests.accounts.test_signup import sign_up
 
 @pytest.fixture
 def check(tmp_path, capsys):
-    """Run the check, with a list of those who were told that they have signed up."""
+    """Run the check with a list of accepted sign-ups."""
 
     def run(*accepted, fails=False):
         path = tmp_path / "accepted.csv"
@@ -32,7 +32,7 @@ def test_everyone_who_signed_up_is_found(check, db):
 
 
 @pytest.mark.parametrize("part", [Profile, Membership])
-def test_who_lacks_a_part_is_half_made(check, db, part):
+def test_a_person_without_all_parts_is_half_made(check, db, part):
     sign_up()
     sign_up(username="bob")
     part.objects.filter(person__username="bob").delete()
@@ -40,7 +40,7 @@ def test_who_lacks_a_part_is_half_made(check, db, part):
     assert check(fails=True) == {"people": 2, "half_made": 1, "lost": 0, "ok": False}
 
 
-def test_who_was_told_so_and_does_not_exist_is_lost(check, db):
+def test_an_accepted_sign_up_without_a_person_is_lost(check, db):
     person = sign_up().json()
 
     found = check(
@@ -54,11 +54,11 @@ def test_a_file_that_is_no_list_of_sign_ups_is_refused(tmp_path, db):
     path = tmp_path / "accepted.csv"
     path.write_text("id\n1\n")
 
-    with pytest.raises(CommandError, match="no list of sign-ups"):
+    with pytest.raises(CommandError, match="not a list of sign-ups"):
         call_command("audit_signups", accepted=path)
 
 
-def test_it_tells_people_what_it_found(db, capsys):
+def test_it_prints_its_findings(db, capsys):
     sign_up()
 
     call_command("audit_signups")

@@ -21,7 +21,7 @@ def test_a_friendship_goes_both_ways(friends):
     assert pairs() == before | {(1, 4), (4, 1)}
 
 
-def test_a_friendship_that_is_there_stays(friends):
+def test_an_existing_friendship_stays(friends):
     before = pairs()
 
     befriend(1, 2)
@@ -54,7 +54,7 @@ def test_both_get_a_version_that_neither_had(change, friends):
     ("pair", "error"),
     [((1, 1), ValueError), ((1, 99), Person.DoesNotExist), ((99, 1), Person.DoesNotExist)],
 )
-def test_what_cannot_be_is_refused_and_nothing_changed(change, pair, error, friends):
+def test_an_impossible_friendship_is_refused_and_nothing_changes(change, pair, error, friends):
     before = pairs(), versions()
 
     with pytest.raises(error):
@@ -86,7 +86,7 @@ def test_an_impossible_friend_is_refused(author, method, friend, status):
     assert pairs() == before
 
 
-def test_a_post_goes_to_the_friends_of_its_moment(author, settings):
+def test_a_post_goes_to_the_friends_at_its_delivery(author, settings):
     settings.FEED_TIMELINE_STORE = "setbased"
     author.put("/v1/me/friends/4/")
     author.delete("/v1/me/friends/2/")

@@ -26,13 +26,13 @@ def test_every_graph_names_each_friendship_of_two_people_once(name, size, seed):
 
 
 @given(size=SIZES)
-def test_in_a_ring_everyone_has_exactly_as_many_friends_as_asked(size):
+def test_in_a_ring_everyone_has_exactly_the_requested_friends(size):
     people, friends = size
     if not (people % 2 and friends % 2):
         assert set(degrees(people, ring(people, friends, 0))) == {friends}
 
 
-def test_a_ring_that_cannot_be_is_refused():
+def test_an_impossible_ring_is_refused():
     with pytest.raises(ValueError, match="both are odd"):
         ring(5, 3, 0)
 
@@ -41,7 +41,7 @@ def test_the_star_has_one_person_with_friends():
     assert list(degrees(6, star(6, 4, 0))) == [4, 1, 1, 1, 1, 0]
 
 
-def test_zipf_has_the_mean_asked_for_and_a_few_people_with_very_many():
+def test_zipf_has_the_requested_mean_and_a_few_people_with_very_many_friends():
     friends = degrees(1000, zipf(1000, 100, 7))
 
     assert friends.mean() == pytest.approx(100, rel=0.05)
@@ -55,7 +55,7 @@ def test_zipf_is_repeatable_by_its_seed():
 
 @pytest.mark.parametrize(("name", "authors"), [("ring", 50), ("zipf", 50), ("star", 1)])
 def test_the_next_person_is_a_friend(name, authors):
-    """What load generators rely on to look into a friend's feed."""
+    """Load generators rely on this to read a friend's feed."""
     edges = {tuple(edge) for edge in GRAPHS[name](50, 10, 7)}
 
     for author in range(1, authors + 1):

@@ -1,4 +1,4 @@
-"""The bound on how many hash at once holds for all processes, whatever becomes of them."""
+"""The limit of concurrent hashes holds for all processes, even if some are killed."""
 
 import subprocess
 import sys
@@ -28,7 +28,7 @@ def slots(settings, tmp_path, db):
 
 @contextmanager
 def hashing_elsewhere(*paths):
-    """Another process, in the middle of so many hashes."""
+    """Another process that holds this many slots."""
     with subprocess.Popen(
         [sys.executable, "-c", HOLD, *paths], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as process:
@@ -39,7 +39,7 @@ def hashing_elsewhere(*paths):
             process.kill()
 
 
-def test_who_comes_while_all_slots_are_taken_is_turned_away_and_told_when_to_come_back(slots):
+def test_a_sign_up_without_a_free_slot_is_refused_with_retry_after(slots):
     with hashing_elsewhere(slots / "0", slots / "1"):
         response = sign_up()
 
@@ -48,12 +48,12 @@ def test_who_comes_while_all_slots_are_taken_is_turned_away_and_told_when_to_com
     assert not Person.objects.exists()
 
 
-def test_a_slot_that_is_left_is_taken(slots):
+def test_a_free_slot_is_taken(slots):
     with hashing_elsewhere(slots / "0"):
         assert sign_up().status_code == 201
 
 
-def test_a_process_that_is_killed_gives_its_slots_up(slots):
+def test_a_killed_process_releases_its_slots(slots):
     with hashing_elsewhere(slots / "0", slots / "1") as process:
         process.kill()
         process.wait()
@@ -61,12 +61,12 @@ def test_a_process_that_is_killed_gives_its_slots_up(slots):
         assert sign_up().status_code == 201
 
 
-def test_a_slot_is_given_back(slots):
+def test_a_slot_is_released(slots):
     assert [sign_up(username=f"ada{n}").status_code for n in range(5)] == [201] * 5
 
 
 def test_a_taken_username_is_refused_without_a_hash(slots):
-    """Which would have needed a slot."""
+    """All slots are taken, so a hash would be refused."""
     sign_up()
 
     with hashing_elsewhere(slots / "0", slots / "1"):

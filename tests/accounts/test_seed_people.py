@@ -21,7 +21,7 @@ def test_people_and_mutual_friendships_are_written(db):
     assert pairs == {(b, a) for a, b in pairs}
 
 
-def test_the_tokens_let_each_person_in(db, tmp_path):
+def test_the_tokens_authenticate_each_person(db, tmp_path):
     tokens = tmp_path / "deep" / "tokens.csv"
 
     seed(tokens=tokens)
@@ -51,14 +51,14 @@ def test_with_a_password_everyone_can_log_in(db):
 @pytest.mark.parametrize(
     "wrong", [{"people": 0}, {"friends": -1}, {"friends": 20}, {"people": 7, "friends": 3}]
 )
-def test_a_graph_that_cannot_be_is_refused_and_nothing_written(wrong, db):
+def test_an_impossible_graph_is_refused_and_nothing_is_written(wrong, db):
     with pytest.raises(CommandError):
         seed(**wrong)
 
     assert not Person.objects.exists()
 
 
-def test_a_database_with_people_is_left_alone(friends):
+def test_a_database_with_people_is_not_changed(friends):
     with pytest.raises(CommandError, match="there are people already"):
         seed()
 

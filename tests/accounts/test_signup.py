@@ -1,4 +1,4 @@
-"""Signing up: all of a person or nothing, and a hash only for those who will be somebody."""
+"""Signing up: a whole person or nothing, and no hash for a taken username."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -42,7 +42,7 @@ def test_a_person_has_a_profile_and_is_in_the_public_group(db):
     assert log_in().status_code == 200
 
 
-def test_a_name_to_show_may_be_left_out(db):
+def test_the_display_name_is_optional(db):
     response = client_of(None).post(
         "/v1/signup/", {"username": "ada", "password": ADA["password"]}, format="json"
     )
@@ -56,7 +56,7 @@ def test_a_name_to_show_may_be_left_out(db):
     [None, 1, [], "", " ", "a b", "a/b", "a\0b", "\ud800", "x" * 151, "\ufdfa" * 9],
     ids=lambda value: ascii(value)[:12],
 )
-def test_a_username_that_is_none_is_refused_by_name(db, username):
+def test_an_invalid_username_is_refused_by_name(db, username):
     response = client_of(None).post(
         "/v1/signup/",
         json.dumps(ADA | {"username": username}),
@@ -87,7 +87,7 @@ def test_a_weak_or_oversized_password_is_refused_by_name(db, password):
     assert not Person.objects.exists()
 
 
-def test_a_field_that_is_not_known_is_refused_by_name(db):
+def test_an_unknown_field_is_refused_by_name(db):
     assert_refused(sign_up(is_active=False), 400, "is_active")
 
 
@@ -97,7 +97,7 @@ def test_spaces_are_part_of_a_password(db):
     assert check_password(" with spaces ", Person.objects.get().password)
 
 
-def test_a_taken_username_is_refused_and_its_owner_keeps_her_password(db):
+def test_a_taken_username_is_refused_and_its_owner_keeps_their_password(db):
     sign_up()
 
     assert_refused(sign_up(password="another good one"), 409, "detail")
@@ -110,7 +110,7 @@ def test_usernames_that_look_the_same_are_the_same(db):
 
 
 @pytest.mark.parametrize("atomic", [True, False], ids=["one transaction", "three commits"])
-def test_of_many_who_want_a_name_at_once_one_gets_it(transactional_db, settings, atomic):
+def test_of_concurrent_sign_ups_with_one_name_one_succeeds(transactional_db, settings, atomic):
     settings.SIGNUP_ATOMIC = atomic
 
     def status(_):
@@ -132,7 +132,7 @@ def test_a_flush_leaves_the_group_that_everyone_joins(transactional_db):
     assert sign_up().status_code == 201
 
 
-def test_people_from_before_get_what_everyone_has(transactional_db):
+def test_a_migration_gives_existing_people_a_profile_and_a_membership(transactional_db):
     call_command("migrate", "accounts", "0001", verbosity=0)
     try:
         with connection.cursor() as cursor:
@@ -146,7 +146,7 @@ def test_people_from_before_get_what_everyone_has(transactional_db):
     assert not half_made().exists()
 
 
-def test_seeded_people_have_what_everyone_has(db):
+def test_seeded_people_have_a_profile_and_a_membership(db):
     call_command("seed_people", people=20, friends=0)
 
     assert Membership.objects.count() == 20
@@ -154,7 +154,7 @@ def test_seeded_people_have_what_everyone_has(db):
 
 
 @pytest.mark.parametrize("name", HASHERS)
-def test_a_password_of_any_hasher_still_opens_and_is_hashed_anew(db, settings, name):
+def test_a_password_of_any_hasher_still_works_and_is_rehashed(db, settings, name):
     settings.PASSWORD_HASHERS = hashers(name)
     sign_up()
     before = Person.objects.get().password
@@ -166,7 +166,7 @@ def test_a_password_of_any_hasher_still_opens_and_is_hashed_anew(db, settings, n
     assert identify_hasher(before).algorithm.startswith(name.partition("_")[0])
 
 
-def test_a_hash_of_the_fast_kind_is_replaced_by_the_slow_kind(db, settings):
+def test_a_hash_of_the_fast_hasher_is_replaced_by_the_slow_one(db, settings):
     settings.PASSWORD_HASHERS = hashers("pbkdf2_fast")
     sign_up()
     assert Person.objects.get().password.startswith("pbkdf2_sha256$10000$")
@@ -177,6 +177,6 @@ def test_a_hash_of_the_fast_kind_is_replaced_by_the_slow_kind(db, settings):
     assert Person.objects.get().password.startswith("pbkdf2_sha256$1000000$")
 
 
-def test_a_hasher_that_is_not_known_is_refused_with_those_that_are():
+def test_an_unknown_hasher_is_refused_with_the_known_ones():
     with pytest.raises(ImproperlyConfigured, match=r"md5.*argon2, .*bcrypt, pbkdf2, "):
         hashers("md5")

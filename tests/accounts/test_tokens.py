@@ -1,4 +1,4 @@
-"""Getting tokens, and the ones that open nothing."""
+"""Getting tokens, and refused tokens."""
 
 import base64
 import json
@@ -54,7 +54,7 @@ def signed(settings, **changes):
 
 
 def unsigned(header, payload=b"{}"):
-    """A token of any header, with a signature that fits nothing."""
+    """Return a token with any header and an invalid signature."""
     parts = (base64.urlsafe_b64encode(part).rstrip(b"=").decode() for part in (header, payload))
     return ".".join([*parts, "x"])
 
@@ -101,7 +101,7 @@ def test_a_person_who_is_not_active_gets_nothing(ada):
 
 @pytest.mark.parametrize("value", [None, [], {}, True, "", "\0", "\ud800"], ids=ascii)
 @pytest.mark.parametrize("name", ["username", "password"])
-def test_credentials_that_are_no_text_are_refused_by_name(ada, name, value):
+def test_credentials_that_are_not_text_are_refused_by_name(ada, name, value):
     data = json.dumps(CREDENTIALS | {name: value})
 
     response = client_of(None).post("/v1/token/", data, content_type="application/json")
@@ -116,7 +116,7 @@ def test_a_token_is_required(friends, method, path):
 
 
 @pytest.mark.parametrize("path", PUBLIC)
-def test_what_is_public_needs_no_token(db, path):
+def test_public_endpoints_need_no_token(db, path):
     assert client_of(None).get(path).status_code == 200
 
 
@@ -175,11 +175,11 @@ def test_a_token_whose_claims_were_changed_is_refused(db, settings):
     assert_unauthorized(read_feed(f"Bearer {header}.{payload}.{signature}"))
 
 
-def test_a_refresh_token_is_no_access_token(ada):
+def test_a_refresh_token_is_not_an_access_token(ada):
     assert_unauthorized(read_feed(f"Bearer {RefreshToken.for_user(ada)}"))
 
 
-def test_an_access_token_is_no_refresh_token(ada):
+def test_an_access_token_is_not_a_refresh_token(ada):
     assert_unauthorized(post("/v1/token/refresh/", {"refresh": str(AccessToken.for_user(ada))}))
 
 
@@ -192,9 +192,7 @@ def test_a_token_that_lacks_a_claim_is_refused(db, settings, missing):
     "user_id", ["99", "0", "-1", str(2**63), "9" * 5000, "abc", "", [1]], ids=lambda v: str(v)[:9]
 )
 @pytest.mark.parametrize("key", [None, "key"], ids=["without a key", "with a key"])
-def test_a_person_who_does_not_exist_posts_nothing(
-    transactional_db, friends, settings, user_id, key
-):
+def test_a_person_who_does_not_exist_cannot_post(transactional_db, friends, settings, user_id, key):
     headers = {"Authorization": f"Bearer {signed(settings, user_id=user_id)}"}
     headers |= {"Idempotency-Key": key} if key else {}
 
@@ -204,14 +202,14 @@ def test_a_person_who_does_not_exist_posts_nothing(
     assert not Post.objects.exists()
 
 
-def test_a_person_who_has_left_cannot_refresh(ada):
+def test_a_deleted_person_cannot_refresh(ada):
     refresh = post("/v1/token/", CREDENTIALS).json()["refresh"]
     ada.delete()
 
     assert_unauthorized(post("/v1/token/refresh/", {"refresh": refresh}))
 
 
-def test_a_token_that_was_good_a_moment_ago_expires_all_the_same(ada):
+def test_a_token_verified_before_still_expires(ada):
     token = AccessToken()
     token["user_id"] = "1"
     token.set_exp(lifetime=timedelta(seconds=1))

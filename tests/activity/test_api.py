@@ -1,4 +1,4 @@
-"""The three endpoints: one's own times, a day's visits, and the summary."""
+"""The three endpoints: accumulated times, a day's visits, and the summary."""
 
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
@@ -30,7 +30,7 @@ def member(friends):
     return client_of(1)
 
 
-def test_times_are_of_the_day_its_month_and_six_months(member):
+def test_times_cover_the_day_its_month_and_six_months(member):
     times = member.get("/v1/activity/times/?day=2026-01-01").json()
 
     assert times["day"] == {
@@ -59,7 +59,7 @@ def test_a_visit_is_cut_at_midnight(member):
     ]
 
 
-def test_midnight_is_that_of_the_time_zone(member, settings):
+def test_midnight_is_that_of_the_activity_time_zone(member, settings):
     settings.ACTIVITY_TIME_ZONE = ZoneInfo("Asia/Tokyo")
 
     (visit,) = member.get("/v1/activity/visits/?day=2026-01-01").json()["visits"]
@@ -68,7 +68,7 @@ def test_midnight_is_that_of_the_time_zone(member, settings):
     assert visit["cut_at_start"] is visit["cut_at_end"] is False
 
 
-def test_the_summary_tells_the_last_visit_and_who_is_inside(member):
+def test_the_summary_has_the_last_visit_and_the_people_inside(member):
     summary = member.get("/v1/activity/summary/").json()
 
     assert summary["person"] == "person1"
@@ -76,11 +76,11 @@ def test_the_summary_tells_the_last_visit_and_who_is_inside(member):
     assert summary["inside_now"] == 1
 
 
-def test_the_last_visit_may_go_on(member):
+def test_the_last_visit_may_be_open(member):
     assert client_of(2).get("/v1/activity/summary/").json()["last_visit"]["left_at"] is None
 
 
-def test_without_a_day_it_is_today(member):
+def test_the_default_day_is_today(member):
     today = datetime.now(UTC).date()
 
     assert member.get("/v1/activity/times/").json()["day"]["begins_at"].startswith(str(today))
@@ -96,7 +96,7 @@ def test_without_a_day_it_is_today(member):
     ],
 )
 @pytest.mark.parametrize("page", ["times", "visits"])
-def test_what_is_no_day_is_refused(member, page, day):
+def test_an_invalid_day_is_refused(member, page, day):
     response = member.get(f"/v1/activity/{page}/?day={day}")
 
     assert response.status_code == 400
@@ -104,14 +104,14 @@ def test_what_is_no_day_is_refused(member, page, day):
 
 
 @pytest.mark.parametrize("day", ["1971-01-01", "9998-12-31"])
-def test_the_first_and_the_last_day_are_days(member, day):
+def test_the_first_and_the_last_day_are_accepted(member, day):
     assert member.get(f"/v1/activity/times/?day={day}").status_code == 200
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_nobody_sees_anything_without_a_token(page, db):
+def test_activity_needs_a_token(page, db):
     assert client_of(None).get(f"/v1/activity/{page}/").status_code == 401
 
 
-def test_the_summary_of_somebody_who_has_left_is_not_found(db):
+def test_the_summary_of_a_deleted_person_is_not_found(db):
     assert client_of(99).get("/v1/activity/summary/").status_code == 404

@@ -1,4 +1,4 @@
-"""The audit: clean for what is right, red for what is planted."""
+"""The audit: clean for right answers, red for planted faults."""
 
 import json
 from io import StringIO
@@ -12,7 +12,7 @@ from tests.conftest import make_people
 
 @pytest.fixture
 def audited(db, settings):
-    """Seed a small log and audit it; return the exit status and what was found."""
+    """Seed a small log and audit it; return the exit status and the findings."""
 
     def audit(alias):
         settings.ACTIVITY_QUERIES = alias

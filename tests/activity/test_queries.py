@@ -16,14 +16,14 @@ from activity.visits import Visit
 
 EACH = pytest.mark.parametrize("alias", django_settings.ACTIVITY_IMPLEMENTATIONS)
 DAY = date(2025, 3, 30)
-"""Clocks go forward in Berlin, and the month is over on the next day."""
+"""Clocks go forward in Berlin, and the month ends on the next day."""
 ZONES = ["UTC", "Europe/Berlin", "America/Sao_Paulo"]
 H = 3600
 
 
 @pytest.fixture
 def asking(settings, db):
-    """Write (person, at, direction) logs, and return who answers questions about them."""
+    """Write (person, at, direction) logs, and return the queries."""
 
     def write(alias, logs):
         settings.ACTIVITY_QUERIES = alias
@@ -48,7 +48,7 @@ def in_zone(settings):
 
 
 def borders():
-    """Moments that are easily got wrong: at, just before and just after a period's border."""
+    """Edge cases: at, just before and just after a period's border."""
     months = six_months_of(DAY)
     edges = [*(p.start for p in months), months[-1].end, *day_of(DAY)]
     return st.builds(int.__add__, st.sampled_from(edges), st.sampled_from([-1, 0, 1]))
@@ -75,7 +75,7 @@ def logs():
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
-def test_every_implementation_answers_what_the_reference_does(alias, data, asking, in_zone):
+def test_every_implementation_answers_like_the_reference(alias, data, asking, in_zone):
     in_zone(data.draw(st.sampled_from(ZONES)))
     asked = asking(alias, data.draw(logs()))
     rows = list(asked.rows())
@@ -121,7 +121,7 @@ BY_HAND = {
 
 @EACH
 @pytest.mark.parametrize(("passages", "expected"), BY_HAND.values(), ids=BY_HAND)
-def test_the_visits_of_a_day_of_23_hours(alias, passages, expected, asking, in_zone):
+def test_a_day_of_23_hours_has_its_visits(alias, passages, expected, asking, in_zone):
     in_zone("Europe/Berlin")
     logs = [(1, MIDNIGHT + hour * H, direction) for direction, hour in passages]
 
@@ -146,7 +146,7 @@ def test_a_visit_across_the_end_of_a_month_counts_in_both(alias, asking, in_zone
 
 
 @EACH
-def test_a_visit_that_goes_on_counts_until_now_and_is_not_cut(alias, asking, in_zone):
+def test_an_open_visit_counts_until_now_and_is_not_cut(alias, asking, in_zone):
     in_zone("Europe/Berlin")
     asked = asking(alias, [(1, MIDNIGHT + 8 * H, "in")])
     now = MIDNIGHT + 10 * H
@@ -158,7 +158,7 @@ def test_a_visit_that_goes_on_counts_until_now_and_is_not_cut(alias, asking, in_
 
 
 @EACH
-def test_who_is_inside_now_is_told_by_the_last_log_of_each(alias, asking):
+def test_people_whose_last_log_is_an_entry_are_inside(alias, asking):
     logs = [
         (1, 10, "in"),
         (2, 10, "in"),
@@ -172,7 +172,7 @@ def test_who_is_inside_now_is_told_by_the_last_log_of_each(alias, asking):
 
 
 @EACH
-def test_somebody_without_logs_was_never_there(alias, asking):
+def test_a_person_without_logs_has_no_visits(alias, asking):
     asked = asking(alias, [(2, 10, "in")])
 
     assert asked.last_visit(1) is None

@@ -42,7 +42,7 @@ def test_the_published_tables_get_the_same_log_in_their_own_shape(people, settin
     assert Card.objects.count() == 10
 
 
-def test_logs_are_in_the_order_of_time_within_six_months(people):
+def test_logs_are_sorted_by_time_within_six_months(people):
     call_command("seed_visits", rows=1000, until=date(2025, 12, 31))
 
     times = IndexedLog.objects.order_by("pk").values_list("at", flat=True)
@@ -62,7 +62,7 @@ def test_some_entries_and_exits_were_missed(people):
     assert 20 < doubled < 400
 
 
-def test_a_log_is_not_written_twice(people):
+def test_a_second_log_is_refused(people):
     call_command("seed_visits", rows=100)
 
     with pytest.raises(CommandError, match="there are logs already"):
@@ -70,6 +70,6 @@ def test_a_log_is_not_written_twice(people):
 
 
 @pytest.mark.parametrize("rows", [5, -1])
-def test_everybody_has_a_log_at_least(people, rows):
+def test_everybody_has_at_least_one_log(people, rows):
     with pytest.raises(CommandError, match="at least one each"):
         call_command("seed_visits", rows=rows)

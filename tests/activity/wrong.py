@@ -1,11 +1,11 @@
-"""Queries that forget what they should look up. They answer quickly."""
+"""Queries with a planted fault."""
 
 from activity.queries.best import Best
 from activity.queries.fewer import FewerQueries
 
 
 class Forgetful(FewerQueries):
-    """Never looks for the log before a period, so that nobody has been in there over midnight."""
+    """Ignores the log before a period, so visits that cross midnight are lost."""
 
     def before(self, person_id, period):
         return []

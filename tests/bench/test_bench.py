@@ -32,13 +32,13 @@ def engine(seeded, settings):
 
 
 def quietly(work, *arguments, **options):
-    """Return what ``work`` returns, and what it told the laboratory."""
+    """Return the result of ``work``, and its messages to the laboratory."""
     with redirect_stdout(io.StringIO()) as out:
         result = work(*arguments, **options)
     return result, [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-def test_a_graph_is_the_same_whenever_it_is_asked_for():
+def test_a_graph_is_deterministic():
     once, again = (graphs(PEOPLE, FRIENDS) for _ in range(2))
 
     assert [graph.posters.tolist() for graph in once] == [g.posters.tolist() for g in again]
@@ -59,7 +59,7 @@ def test_friends_are_distinct_others_among_the_people():
             assert 1 <= friends.min() <= friends.max() <= graph.people
 
 
-def test_pairs_with_more_friends_than_people_are_no_graph():
+def test_pairs_with_more_friends_than_people_are_left_out():
     assert [graph[:2] for graph in graphs([10, 100], [50])] == [(100, 50)]
 
 
@@ -68,7 +68,7 @@ def test_too_few_people_for_all_graphs_are_refused():
         graphs([3, 4], [1, 2])
 
 
-def test_the_table_says_who_the_posters_friends_are(seeded):
+def test_the_table_names_the_friends_of_posters(seeded):
     for graph in graphs(PEOPLE, FRIENDS):
         rows = Friendship.objects.filter(person_id=graph.posters[0])
         assert set(rows.values_list("friend_id", flat=True)) == set(graph.friend_ids()[0].tolist())
@@ -95,7 +95,7 @@ def test_a_batch_that_would_take_too_long_is_left_out(engine):
     assert not Post.objects.exists()
 
 
-def test_the_check_misses_what_was_not_delivered(engine):
+def test_the_check_finds_missing_deliveries(engine):
     graph = graphs(PEOPLE, FRIENDS)[-1]
     posts = make_posts(np.repeat(graph.posters, 10))
     quietly(engine.deliver, posts[1:], 25, each=graph.friends + 1)
@@ -107,7 +107,7 @@ def test_the_check_misses_what_was_not_delivered(engine):
     assert found.missing > 0 == found.unexpected
 
 
-def test_the_check_finds_what_is_there_twice(seeded, redis_url):
+def test_the_check_finds_duplicates(seeded, redis_url):
     engine = Engine(Duplicating("twice", url=redis_url))
     graph = graphs(PEOPLE, FRIENDS)[-1]
     posts = make_posts(np.repeat(graph.posters, 10))
@@ -118,7 +118,7 @@ def test_the_check_finds_what_is_there_twice(seeded, redis_url):
     assert found.duplicated > 0 == found.missing
 
 
-def test_the_check_finds_what_should_not_be_there(engine):
+def test_the_check_finds_unexpected_deliveries(engine):
     graph = graphs(PEOPLE, FRIENDS)[-1]
     posts = make_posts(np.repeat(graph.posters, 10))
     quietly(engine.deliver, posts, 25, each=graph.friends + 1)

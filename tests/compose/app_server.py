@@ -1,4 +1,4 @@
-"""A stand-in for an app server, which remembers what it was asked."""
+"""A fake app server, which records its requests."""
 
 import socket
 import threading
@@ -13,7 +13,7 @@ class AppServer(ThreadingHTTPServer):
         self.requests = []
         self.connections = []
         self.hangs_up = False
-        """Whether it takes requests, and closes the connection instead of answering."""
+        """Whether it closes the connection instead of answering a request."""
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,))
 
     def __enter__(self):
@@ -24,7 +24,7 @@ class AppServer(ThreadingHTTPServer):
         self.die()
 
     def die(self):
-        """Stop listening, and break the connections that are open. Dying twice is dying once."""
+        """Stop listening, and break the connections that are open. Idempotent."""
         self.shutdown()
         self.server_close()
         self._thread.join()

@@ -1,4 +1,4 @@
-"""compose.yaml, the variables that it takes, and the Dockerfile, as read from their files."""
+"""compose.yaml, its variables, and the Dockerfile, read from their files."""
 
 import re
 import shlex
@@ -20,11 +20,11 @@ DEFAULTS = {
     name: default if operator == "-" else None
     for name, operator, default in VARIABLE.findall(FILE.read_text())
 }
-"""Of every variable in compose.yaml; None if it has none."""
+"""Default of every variable in compose.yaml; None if it has none."""
 EXAMPLE_FILE = (FOLDER / ".env.example").read_text()
 EXAMPLE = dict(re.findall(r"^(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
 WITH_REPLICAS = dict(re.findall(r"^#(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
-"""What the example says instead for a primary and its replicas."""
+"""The example's alternative lines for a primary and its replicas."""
 
 
 def profiles(name):
@@ -32,13 +32,13 @@ def profiles(name):
 
 
 def dependencies(name):
-    """The services that a service waits for, and how."""
+    """Return the services that a service waits for, with their conditions."""
     wanted = SERVICES[name].get("depends_on", {})
     return wanted if isinstance(wanted, dict) else {other: {} for other in wanted}
 
 
 def environment(name, **instead):
-    """What a service finds in its environment, when everything else is as in the example."""
+    """Return a service's environment, with the other variables as in the example."""
     secret = {"SECRET_KEY": "a key for the tests, which is long enough"}
     given = DEFAULTS | EXAMPLE | secret | instead
     return {
@@ -48,6 +48,6 @@ def environment(name, **instead):
 
 
 def instructions(keyword):
-    """The arguments of a kind of instruction in the Dockerfile, in order."""
+    """Return the arguments of one kind of instruction in the Dockerfile, in order."""
     text = DOCKERFILE.read_text().replace("\\\n", " ")
     return [line.split(maxsplit=1)[1] for line in text.splitlines() if line.startswith(keyword)]

@@ -9,7 +9,7 @@ from django.core.management import get_commands, load_command_class
 from tests.compose.project import COMMANDS, OURS, WITH_REPLICAS, environment, instructions
 
 ONLY_LOOK = {"celery": "--help", "locust": "--list", "gunicorn": "--check-config"}
-"""Makes a program read its command line, and end."""
+"""Makes a program parse its command line and exit."""
 (CMD,) = map(json.loads, instructions("CMD"))
 ALL = COMMANDS | {"app": CMD}
 
@@ -24,13 +24,13 @@ def run(argv, name, **instead):
     )
 
 
-def test_every_service_of_the_image_has_a_command_that_is_looked_at_here():
+def test_every_command_of_the_image_is_tested():
     assert ALL.keys() == OURS.keys()
     assert {command[0] for command in ALL.values()} == {"python", *ONLY_LOOK}
 
 
 @pytest.mark.parametrize("name", [name for name, argv in ALL.items() if argv[0] == "python"])
-def test_management_commands_take_their_options(name):
+def test_management_commands_accept_their_options(name):
     python, manage, command, *options = ALL[name]
     assert (python, manage) == ("python", "manage.py")
 
@@ -40,19 +40,19 @@ def test_management_commands_take_their_options(name):
 
 
 @pytest.mark.parametrize("name", [name for name, argv in ALL.items() if argv[0] in ONLY_LOOK])
-def test_programs_take_their_options(name):
+def test_programs_accept_their_options(name):
     program, *options = ALL[name]
 
     done = run(["-m", program, *options, ONLY_LOOK[program]], name)
 
     assert done.returncode == 0, done.stderr
-    # Some programs would rather help than complain.
+    # Some programs print help instead of an error.
     wrong = run(["-m", program, *options, "--no-such-option", ONLY_LOOK[program]], name)
     assert wrong.returncode != 0
 
 
 @pytest.mark.parametrize("instead", [{}, WITH_REPLICAS], ids=["as it is", "with replicas"])
-def test_the_service_starts_with_what_the_example_says(instead):
+def test_the_service_starts_with_the_settings_of_the_example(instead):
     done = run(["manage.py", "check"], "app", **instead)
 
     assert done.returncode == 0, done.stderr

@@ -24,7 +24,7 @@ def test_hadolint_finds_nothing():
     assert done.returncode == 0, done.stdout
 
 
-def test_what_is_copied_is_what_dockerignore_lets_through():
+def test_copied_folders_are_those_that_dockerignore_allows():
     everything, *lines = Path(".dockerignore").read_text().splitlines()
 
     assert everything == "*"
@@ -38,11 +38,11 @@ def test_every_app_of_the_service_is_copied():
     assert {path.name for path in here if path.parent == Path.cwd()} <= set(COPIED)
 
 
-def test_nothing_in_the_image_runs_as_root():
+def test_the_image_does_not_run_as_root():
     assert instructions("USER") == ["1000"]
 
 
-def test_the_health_check_tells_a_serving_app_from_a_dead_one(tmp_path):
+def test_the_health_check_fails_for_a_dead_app(tmp_path):
     port = free_port()
     check = _argv(instructions("HEALTHCHECK")[0].partition(" CMD ")[2], port)
     sqlite = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"}
@@ -57,6 +57,6 @@ def test_the_health_check_tells_a_serving_app_from_a_dead_one(tmp_path):
 
 
 def _argv(exec_form, port):
-    """A command of the image, as it is run here: from .venv/, on another port."""
+    """Return a command of the image, adapted to .venv/ and another port."""
     program, *arguments = json.loads(exec_form.replace("8000", str(port)))
     return [os.fspath(Path(sys.executable).with_name(program)), *arguments]

@@ -1,4 +1,4 @@
-"""What Prometheus scrapes, and what Grafana shows of it."""
+"""The settings of Prometheus and Grafana."""
 
 import json
 import re
@@ -38,14 +38,14 @@ def mounts(name):
 
 
 def exported():
-    """The names of the series that the service can answer."""
+    """The names of the series that the service exports."""
     counted = [it for it in vars(definitions).values() if isinstance(it, MetricWrapperBase)]
     families = [f for it in (*counted, Backlog(), Service()) for f in it.collect()]
     endings = {"counter": ["_total"], "histogram": ["_bucket", "_sum", "_count"], "info": ["_info"]}
     return {f.name + ending for f in families for ending in endings.get(f.type, [""])}
 
 
-def test_prometheus_takes_its_settings():
+def test_prometheus_accepts_its_settings():
     done = run_promtool("check", "config", "--lint-fatal", MONITORING / "prometheus.yml")
 
     assert done.returncode == 0, done.stderr
@@ -55,7 +55,7 @@ def test_prometheus_takes_its_settings():
     )
 
 
-def test_every_service_that_counts_is_scraped_where_it_answers():
+def test_every_service_with_metrics_is_scraped_on_its_port():
     found = {}
     for job in JOBS:
         (where,) = job["dns_sd_configs"]
@@ -71,14 +71,14 @@ def test_every_service_that_counts_is_scraped_where_it_answers():
 
 
 @pytest.mark.parametrize("name", ["app", "drainer", "worker"])
-def test_every_container_counts_in_a_folder_of_its_own_that_its_user_may_write(name):
+def test_every_container_has_its_own_writable_metrics_folder(name):
     folder = OURS[name]["environment"]["PROMETHEUS_MULTIPROC_DIR"]
     (user,) = instructions("USER")
 
     assert OURS[name]["tmpfs"] == f"{folder}:uid={user},gid={user}"
 
 
-def test_the_dashboard_asks_what_prometheus_understands(tmp_path):
+def test_the_dashboards_queries_are_valid(tmp_path):
     rules = [{"record": f"query:{n}", "expr": query} for n, query in enumerate(QUERIES)]
     file = tmp_path / "rules.yml"
     file.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
@@ -89,7 +89,7 @@ def test_the_dashboard_asks_what_prometheus_understands(tmp_path):
     assert f"{len(QUERIES)} rules found" in done.stdout
 
 
-def test_the_dashboard_asks_only_for_what_the_service_exports(db):
+def test_the_dashboard_queries_only_exported_metrics(db):
     asked = set(re.findall(r"feed_\w+", " ".join(QUERIES)))
 
     assert asked <= exported()
@@ -110,7 +110,7 @@ def test_grafana_finds_prometheus_and_its_dashboard():
 
 
 def test_grafana_knows_how_often_prometheus_scrapes():
-    """It takes $__rate_interval from that."""
+    """Grafana computes $__rate_interval from it."""
     assert DATASOURCE["jsonData"]["timeInterval"] == PROMETHEUS["global"]["scrape_interval"]
 
 

@@ -13,7 +13,7 @@ from tests.compose.project import FOLDER
 
 SBIN = "/usr/sbin:/usr/local/sbin:/sbin"
 SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-"""What nginx would keep in folders that only root may write."""
+"""Paths that nginx would otherwise put into folders of root."""
 OPTIONS = " fail_timeout=2s"
 
 
@@ -98,26 +98,26 @@ def test_connections_are_kept_on_both_sides(client, app_servers):
     assert [len(server.connections) for server in app_servers] == [1, 1]
 
 
-def test_app_servers_see_the_host_that_was_asked_for(client, app_servers):
+def test_app_servers_get_the_requested_host(client, app_servers):
     ask(client, Host="feed.example:8089")
 
     assert [("GET", "feed.example:8089")] in [server.requests for server in app_servers]
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_app_server_that_dies_is_left_out(method, client, app_servers):
+def test_a_dead_app_server_gets_no_requests(method, client, app_servers):
     ask(client, times=10)  # so that nginx has a connection to it
     app_servers[0].die()
 
     statuses = ask(client, method, times=40)
 
-    # Only what nginx sent to it in the moment of its death may fail, and a GET is asked again.
+    # Only a request in flight at its death may fail, and a GET is retried.
     assert statuses.count(200) >= (40 if method == "GET" else 39)
     assert set(statuses) <= {200, 502}
 
 
 @pytest.mark.alone
-def test_app_servers_that_were_all_gone_are_soon_asked_again(client, app_servers):
+def test_restarted_app_servers_soon_get_requests_again(client, app_servers):
     for server in app_servers:
         server.die()
     assert ask(client, times=4) == [502] * 4
@@ -128,7 +128,7 @@ def test_app_servers_that_were_all_gone_are_soon_asked_again(client, app_servers
             assert time.monotonic() < back + 5
 
 
-def test_a_get_that_was_not_answered_is_asked_of_another(client, app_servers):
+def test_an_unanswered_get_is_sent_to_another_app_server(client, app_servers):
     ask(client, times=2)
     app_servers[0].hangs_up = True
 
@@ -151,7 +151,7 @@ def test_a_post_that_may_have_been_written_is_never_sent_twice(client, app_serve
     "path",
     ["/metrics", "/metrics?x=1", "//metrics", "/v1/../metrics", "/%6detrics", "/metrics#x"],
 )
-def test_operational_figures_are_not_for_the_public(path, client, app_servers):
+def test_operational_figures_are_not_public(path, client, app_servers):
     assert ask(client, path=path) == [404]
 
     assert asked(app_servers) == [0, 0]

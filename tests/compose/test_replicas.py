@@ -1,4 +1,4 @@
-"""The primary and its replicas are those of the laboratory, which the tests run."""
+"""The primary and its replicas have the settings of the laboratory's, which the tests run."""
 
 import re
 import shlex
@@ -22,14 +22,14 @@ def mounts(name):
     return dict(mount.split(":")[1::-1] for mount in SERVICES[name]["volumes"])
 
 
-def test_every_server_has_an_id_of_its_own():
+def test_every_server_has_its_own_id():
     assert options(PRIMARY) == [*REPLICATED]
     for number, name in enumerate(REPLICAS, start=2):
         assert options(name) == [f"--server-id={number}", *REPLICATING]
 
 
 @each_replica
-def test_a_replica_follows_the_primary_by_the_statements_of_the_laboratory(name):
+def test_a_replica_uses_the_replication_statements_of_the_laboratory(name):
     file = FOLDER / mounts(name)["/docker-entrypoint-initdb.d/replica.sql"]
     text = re.sub(r"^--.*$", "", file.read_text(), flags=re.MULTILINE)
     statements = [" ".join(statement.split()) for statement in text.split(";") if statement.strip()]
@@ -37,7 +37,7 @@ def test_a_replica_follows_the_primary_by_the_statements_of_the_laboratory(name)
     assert statements == [*following(PRIMARY, 3306)]
 
 
-def test_all_of_them_are_tuned_alike():
+def test_all_servers_have_the_tuned_profile():
     files = {mounts(name)["/etc/mysql/conf.d/feed.cnf"] for name in (PRIMARY, *REPLICAS)}
 
     assert files == {"./mysql/tuned.cnf"}
@@ -48,13 +48,13 @@ def test_a_replica_starts_after_its_primary_and_is_healthy_when_it_has_caught_up
     check = SERVICES[name]["healthcheck"]["test"]
 
     assert dependencies(name) == {PRIMARY: {"condition": "service_healthy"}}
-    assert check[-1] == "--replication"  # which looks at what was said before it
+    assert check[-1] == "--replication"  # applies to the options before it
     assert {"--replication_io", "--replication_sql"} < set(check)
-    # Else the user of the check may not ask.
+    # Without the grant the check may not read the status.
     assert SERVICES[name]["environment"]["MARIADB_HEALTHCHECK_GRANTS"] == "REPLICA MONITOR"
 
 
-def test_the_service_waits_for_whichever_of_them_is_chosen():
+def test_the_service_waits_for_the_chosen_servers():
     chosen = {"condition": "service_healthy", "required": False}
 
     assert dependencies("migrate")[PRIMARY] == chosen

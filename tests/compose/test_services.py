@@ -25,7 +25,7 @@ each_service = pytest.mark.parametrize("name", SERVICES)
 each_of_ours = pytest.mark.parametrize("name", OURS)
 
 
-def test_the_file_keeps_to_the_compose_specification():
+def test_the_file_follows_the_compose_specification():
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema=vendor.compose-spec"]
 
     done = subprocess.run([*check, FILE], capture_output=True, text=True)
@@ -54,7 +54,7 @@ def test_profiles_choose_the_servers_the_workers_and_the_load():
     }
 
 
-def test_app_servers_and_workers_can_be_many():
+def test_app_servers_and_workers_can_be_scaled():
     replicas = {name: service.get("deploy", {}).get("replicas") for name, service in OURS.items()}
 
     assert {name: count for name, count in replicas.items() if count} == {
@@ -66,7 +66,7 @@ def test_app_servers_and_workers_can_be_many():
 
 
 @each_service
-def test_what_a_service_waits_for_can_come_true(name):
+def test_every_dependency_condition_can_be_met(name):
     for other, wait in dependencies(name).items():
         if wait.get("condition") == "service_healthy":
             assert _has_health_check(other)
@@ -75,7 +75,7 @@ def test_what_a_service_waits_for_can_come_true(name):
 
 
 @each_service
-def test_what_a_service_requires_is_chosen_along_with_it(name):
+def test_required_services_are_in_the_same_profiles(name):
     for other, wait in dependencies(name).items():
         if wait.get("required", True):
             assert not profiles(other) or profiles(name) == profiles(other)
@@ -95,7 +95,7 @@ def test_each_mysql_has_its_own_settings(profile):
 
 
 @pytest.mark.parametrize("name", ["mysql-default", "mysql-tuned", "mysql-primary"])
-def test_every_server_makes_the_database_of_the_laboratory(name):
+def test_every_server_creates_the_database_of_the_laboratory(name):
     lines = (FOLDER / "mysql/database.sql").read_text().splitlines()
 
     assert [line for line in lines if line[:2] != "--"] == [f"{creation_of('feed')};"]
@@ -103,7 +103,7 @@ def test_every_server_makes_the_database_of_the_laboratory(name):
     assert mount in SERVICES[name]["volumes"]
 
 
-def test_exports_are_fetched_from_where_they_are_made():
+def test_exports_are_served_from_the_folder_where_they_are_written():
     places = {
         name: {tuple(mount.split(":")) for mount in OURS[name]["volumes"]}
         for name in ("app", "exports")
@@ -114,7 +114,7 @@ def test_exports_are_fetched_from_where_they_are_made():
     assert OURS["exports"]["environment"]["EXPORT_DIR"] == folder
 
 
-def test_volumes_are_mounted_on_folders_that_the_image_gives_to_its_user():
+def test_volumes_are_mounted_on_folders_of_the_images_user():
     (made,) = (run for run in instructions("RUN") if run.startswith("install "))
     (where,) = instructions("WORKDIR")
     folders = {f"{where}/{folder}" for folder in made.split("--owner=feed ")[1].split()}
@@ -140,7 +140,7 @@ def test_images_are_pinned_and_ports_stay_on_this_machine(name):
     assert all(port.startswith("127.0.0.1:") for port in SERVICES[name].get("ports", ()))
 
 
-def test_what_is_published_can_be_moved_to_other_ports():
+def test_published_ports_can_be_changed():
     published = [port for service in SERVICES.values() for port in service.get("ports", ())]
     variables = [VARIABLE.search(port)[1] for port in published]
 
@@ -162,13 +162,13 @@ def test_the_example_names_every_variable_with_its_default():
         assert EXAMPLE[name] == (default or "")
 
 
-def test_nothing_starts_without_the_key_that_all_services_share():
+def test_nothing_starts_without_the_secret_key():
     keys = {service["environment"].get("SECRET_KEY") for service in OURS.values()}
 
     assert all(key.startswith("${SECRET_KEY:?") for key in keys if key)
 
 
-def test_the_file_with_the_key_stays_out_of_git():
+def test_the_file_with_the_secret_key_is_ignored_by_git():
     ignored = subprocess.run(["git", "check-ignore", "--no-index", FOLDER / ".env"])
 
     assert ignored.returncode == 0
@@ -183,7 +183,7 @@ def test_the_example_chooses_the_servers_that_it_names():
 
 
 @each_of_ours
-def test_services_are_told_only_what_the_settings_read(name):
+def test_services_get_only_variables_that_the_settings_read(name):
     read = re.findall(r'\benv\.\w+\(\s*"(\w+)"', Path("config/settings.py").read_text())
 
     assert OURS[name]["environment"].keys() <= set(read)

@@ -42,9 +42,7 @@ def test_a_server_with_bad_settings_does_not_start(wrong, complaint, tmp_path):
     ],
     ids=["asked for", "in the background", "by default"],
 )
-def test_a_line_is_written_for_each_request_where_that_is_asked_for(
-    threads, asked, lines, tmp_path
-):
+def test_requests_are_logged_if_log_requests_is_set(threads, asked, lines, tmp_path):
     port = free_port()
     server = [sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py"]
     env = {
@@ -62,7 +60,7 @@ def test_a_line_is_written_for_each_request_where_that_is_asked_for(
     assert log.count('"GET /healthz HTTP/1.1" 200') == lines
 
 
-def test_encrypted_requests_are_answered_too(tmp_path):
+def test_tls_requests_are_answered(tmp_path):
     key, certificate, port = tmp_path / "key", tmp_path / "certificate", free_port()
     make = "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=localhost -days 1"
     files = ["-keyout", key, "-out", certificate]

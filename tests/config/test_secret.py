@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from config.secret import load_or_create_secret_key
 
 
-def test_the_key_is_made_once_and_only_for_its_owner(tmp_path):
+def test_the_key_is_created_once_and_readable_only_by_its_owner(tmp_path):
     path = tmp_path / "var" / "secret_key"
 
     key = load_or_create_secret_key(path)
@@ -18,7 +18,7 @@ def test_two_installations_have_different_keys(tmp_path):
     assert load_or_create_secret_key(tmp_path / "a") != load_or_create_secret_key(tmp_path / "b")
 
 
-def test_all_who_start_at_once_get_the_same_key(tmp_path):
+def test_processes_that_start_at_once_get_the_same_key(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         keys = set(pool.map(lambda _: load_or_create_secret_key(tmp_path / "key"), range(8)))
 

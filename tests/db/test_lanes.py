@@ -1,4 +1,4 @@
-"""Pools and lanes: requests that wait for slow ones' connections, and those that needn't."""
+"""Pools and lanes: requests that wait for the connections of slow ones, and those that don't."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ COMMON = {"WEB_WORKERS": "1", "WEB_THREADS": "4", "DB_POOL_TIMEOUT_S": "0.5"}
 
 @pytest.fixture
 def start(tmp_path):
-    """Serve with few connections, which a request gets within half a second or not at all."""
+    """Serve with few connections and a pool time-out of half a second."""
     with Processes(tmp_path / "logs") as processes:
 
         def start(settings):
@@ -39,7 +39,7 @@ def start(tmp_path):
 
 @contextmanager
 def a_slow_report(service):
-    """Let a report wait in the database for as long as the block lasts; it is answered then."""
+    """Block a report in the database until the end of the block."""
     answers = []
     with closing(connect(service)) as admin:
         admin.cursor().execute("LOCK TABLES feed_post WRITE")
@@ -65,7 +65,7 @@ def waits_for_the_lock(service):
 
 
 def ask(service, method, path, body=None):
-    """Return status and Retry-After."""
+    """Send a request; return status and Retry-After."""
     token = service.tokens.read_text().splitlines()[1].partition(",")[2]
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     with closing(HTTPConnection("127.0.0.1", service.port, timeout=20)) as connection:
@@ -80,11 +80,11 @@ def report(service):
 
 
 def log_in(service):
-    """Ask for somebody who doesn't exist, which takes a query."""
+    """Log in as an unknown person, which takes a query."""
     return ask(service, "POST", "/v1/token/", '{"username": "nobody", "password": "x"}')
 
 
-def test_requests_wait_for_a_slow_one_when_they_share_a_pool(start):
+def test_requests_wait_for_a_slow_one_in_the_same_pool(start):
     service = start(SHARED)
 
     with a_slow_report(service):
@@ -92,7 +92,7 @@ def test_requests_wait_for_a_slow_one_when_they_share_a_pool(start):
     assert log_in(service) == (401, None)
 
 
-def test_with_a_pool_of_their_own_they_do_not(start):
+def test_requests_do_not_wait_for_a_slow_one_in_another_pool(start):
     service = start(SPLIT)
 
     with a_slow_report(service):
@@ -119,11 +119,11 @@ def test_a_streamed_answer_stays_in_its_lane_until_the_next_request(friends, set
     [
         ({"DB_POOL_SIZE": "5"}, "need MySQL"),
         ({"DB_LANES": "expensive=5"}, "need MySQL"),
-        ({"DB_LANES": "expensive=replica1"}, "'replica1' is no pool size and none of: default"),
+        ({"DB_LANES": "expensive=replica1"}, "'replica1' is neither a size nor one of: default"),
     ],
     ids=str,
 )
-def test_a_pool_that_cannot_be_had_is_told_at_the_start(wrong, complaint, tmp_path):
+def test_an_impossible_pool_is_refused_at_the_start(wrong, complaint, tmp_path):
     database = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"}
 
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Reading from a replica, on real servers: one that stands still shows who reads where."""
+"""Reading from a replica, on real servers: a paused replica shows which server is read."""
 
 import json
 import time
@@ -31,7 +31,7 @@ def client(service):
 
 
 class Client:
-    """A person who keeps the cookie, as browsers do."""
+    """A client that keeps the cookie, as browsers do."""
 
     def __init__(self, connection, token):
         self.connection = connection
@@ -51,7 +51,7 @@ class Client:
 
 @contextmanager
 def standing_still(service):
-    """The replica takes nothing over within the block."""
+    """Pause replication within the block."""
     (replica,) = service.replicas.servers
     with replica.connect() as connection:
         connection.cursor().execute("STOP SLAVE SQL_THREAD")
@@ -60,7 +60,7 @@ def standing_still(service):
     service.replicas.catch_up()
 
 
-def test_who_wrote_reads_what_she_wrote_and_others_the_replica(service, client):
+def test_writers_read_their_own_writes_and_others_the_replica(service, client):
     with standing_still(service):
         assert client.ask("PUT", "/v1/posts/1/like/") == (204, None)
 
@@ -71,11 +71,11 @@ def test_who_wrote_reads_what_she_wrote_and_others_the_replica(service, client):
     assert client.likes(1) == 1
 
 
-def test_who_wrote_reads_from_a_replica_that_has_it(service, client):
+def test_writers_read_from_a_replica_that_has_their_write(service, client):
     client.ask("PUT", "/v1/posts/2/like/")
     service.replicas.catch_up()
     with standing_still(service):
-        with service.replicas.primary.connect() as connection:  # what only the primary has
+        with service.replicas.primary.connect() as connection:  # only the primary has this
             connection.cursor().execute("UPDATE feed.feed_post SET like_count = 7 WHERE id = 2")
             connection.commit()
 
@@ -83,13 +83,13 @@ def test_who_wrote_reads_from_a_replica_that_has_it(service, client):
 
 
 @pytest.mark.parametrize("cookie", ["", "unknown", "1", "0-1-" + "9" * 30, "'; DROP TABLE x"])
-def test_a_cookie_that_is_no_position_does_no_harm(cookie, client):
+def test_an_invalid_position_cookie_does_no_harm(cookie, client):
     client.headers["Cookie"] = f"written={cookie}"
 
     assert client.ask("GET", "/v1/posts/3/")[0] == 200
 
 
-def test_a_position_that_never_comes_is_read_from_the_primary(service, client):
+def test_a_position_that_no_replica_reaches_is_read_from_the_primary(service, client):
     with standing_still(service):
         client.ask("PUT", "/v1/posts/3/like/")
         client.headers["Cookie"] = "written=0-1-999999999"
@@ -97,8 +97,8 @@ def test_a_position_that_never_comes_is_read_from_the_primary(service, client):
         assert client.likes(3) == 1
 
 
-def test_a_replica_that_is_away_is_left_out(service, client):
-    """The last test: it ends the replica."""
+def test_an_unreachable_replica_is_left_out(service, client):
+    """Runs last: it stops the replica."""
     (replica,) = service.replicas.servers
     assert client.ask("GET", "/v1/posts/1/")[0] == 200  # so that the app server is connected
     with closing(replica.connect()) as connection:

@@ -20,7 +20,7 @@ sys.stdin.read()
 
 
 def in_a_thread(work):
-    """Run ``work`` in a thread with a connection of its own and return the thread."""
+    """Run ``work`` in a thread with its own connection; return the thread."""
 
     def run():
         try:
@@ -36,13 +36,13 @@ def in_a_thread(work):
 @pytest.mark.parametrize(
     ("pragma", "value"), [("journal_mode", "wal"), ("synchronous", 1), ("temp_store", 2)]
 )
-def test_connections_are_set_up(pragma, value, db):
+def test_connections_have_their_pragmas(pragma, value, db):
     with connection.cursor() as cursor:
         assert cursor.execute(f"PRAGMA {pragma}").fetchone() == (value,)
 
 
 @pytest.mark.parametrize("table", ["feed_timeline_setbased", "accounts_friendship"])
-def test_tables_that_are_their_primary_key_have_no_rowid(table, db):
+def test_tables_clustered_by_their_primary_key_have_no_rowid(table, db):
     with connection.cursor() as cursor:
         cursor.execute("SELECT sql FROM sqlite_master WHERE name = %s", [table])
         assert cursor.fetchone()[0].endswith("WITHOUT ROWID")
@@ -72,7 +72,7 @@ def test_a_transaction_takes_no_lock_before_its_first_statement(transactional_db
         assert Person.objects.filter(username="other").exists()
 
 
-def test_a_waiting_writer_goes_on_as_soon_as_the_other_is_done(transactional_db):
+def test_a_waiting_writer_continues_as_soon_as_the_other_is_done(transactional_db):
     """SQLite's own busy handler would sleep on for up to 100 ms."""
     waited = []
 
@@ -102,8 +102,8 @@ def test_a_rolled_back_transaction_lets_the_next_one_in(transactional_db):
     assert list(Person.objects.values_list("username", flat=True)) == ["second"]
 
 
-def test_a_program_that_knows_nothing_of_the_queue_is_waited_for_too(transactional_db):
-    """And when it takes too long, the transaction fails and leaves the queue."""
+def test_writers_wait_for_programs_outside_of_the_queue(transactional_db):
+    """If that takes too long, the transaction fails and leaves the queue."""
     path = connection.settings_dict["NAME"]
     other = subprocess.Popen(
         [sys.executable, "-c", HOLD_THE_LOCK, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE

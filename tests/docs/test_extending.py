@@ -1,4 +1,4 @@
-"""docs/extending.md, run as it is printed."""
+"""Runs docs/extending.md as printed."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def command(folder):
-    """Run a command of the page beside its files, after makemigrations; return how it went."""
+    """Run a command of the page in the folder, after makemigrations; return the result."""
     variables = dict(it.split("=") for it in VARIABLES.split())
     variables["LAB_EXPERIMENTS"] = str(folder / variables["LAB_EXPERIMENTS"])
     env = os.environ | variables | {"PYTHONPATH": str(folder)}
@@ -57,14 +57,14 @@ def command(folder):
 
 
 @pytest.mark.usefixtures("command")
-def test_each_takes_as_many_files_as_the_page_says(folder):
+def test_each_extension_takes_as_many_files_as_the_page_says(folder):
     written = {str(path.relative_to(folder)) for path in folder.rglob("*.py")}
 
     assert [len(files) for files in FILES_OF.values()] == [2, 2, 4, 1]
     assert written - {"plainrows/migrations/__init__.py"} == set.union(*FILES_OF.values())
 
 
-def test_the_service_lists_all(command):
+def test_the_service_lists_all_extensions(command):
     listed = json.loads(command(LIST, "--json").stdout)
 
     assert listed["timeline_stores"]["plainsets"]["needs_redis"]

@@ -1,4 +1,4 @@
-"""What tests of stores deliver, and how they look at it."""
+"""Deliveries for the tests of stores."""
 
 import numpy as np
 

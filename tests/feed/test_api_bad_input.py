@@ -1,4 +1,4 @@
-"""Requests to write that are refused: a 4xx that says why as JSON, and nothing is written."""
+"""Refused writes: a 4xx with the reason as JSON, and nothing is written."""
 
 import pytest
 from werkzeug.test import Client
@@ -80,7 +80,7 @@ def test_what_is_not_a_json_object_is_refused(author, url, data):
         pytest.param(b'"\\ude00\\ud83d"', id="surrogates in the wrong order"),
     ],
 )
-def test_a_body_that_is_no_acceptable_text_is_refused_by_name(author, body):
+def test_an_invalid_body_is_refused_by_name(author, body):
     response = send(author, b'{"body": ' + body + b"}")
 
     assert_refused(response)
@@ -108,7 +108,7 @@ def test_a_large_request_is_refused(author, url, size):
     assert_refused(send(author, data, url=url), 413)
 
 
-def test_a_request_of_just_the_largest_size_is_taken(author):
+def test_a_request_of_the_largest_size_is_accepted(author):
     assert send(author, b'{"body": "x"}'.ljust(64 * 1024)).status_code == 201
 
 
@@ -149,7 +149,7 @@ def test_json_is_utf_8_whatever_charset_is_declared(author, charset):
     "parameter", ["charset*=utf-8''%00", "charset*=nonsense''x"], ids=["NUL", "unknown encoding"]
 )
 def test_a_content_type_that_cannot_be_decoded_is_refused(transactional_db, friends, parameter):
-    """Django decodes it before any of its own error handling, so this asks the application."""
+    """Django decodes it before its error handling, so this calls the WSGI application."""
     token = client_of(1)._credentials["HTTP_AUTHORIZATION"]
 
     response = Client(application).post(

@@ -13,7 +13,7 @@ STORES = stores_with(needs_redis=False)
 
 @pytest.fixture(params=STORES)
 def store(request, settings, transactional_db):
-    """Some stores are written only after a commit, so these tests do commit."""
+    """Some stores are written only after a commit, so these tests commit."""
     settings.FEED_TIMELINE_STORE = request.param
 
 
@@ -44,7 +44,7 @@ def test_a_post_shows_in_its_friends_feeds_and_in_its_authors(store, author):
     assert [walk(client_of(person), "/v1/feed/") for person in (1, 2, 3)] == [[[post_id]]] * 3
 
 
-def test_a_strangers_post_is_not_in_the_feed(store, author):
+def test_a_post_by_no_friend_is_not_in_the_feed(store, author):
     publish(author)
 
     assert client_of(4).get("/v1/feed/").json() == {"posts": [], "next": None}
@@ -65,7 +65,7 @@ def test_a_feed_merges_its_friends_newest_first(store, author):
 
 @pytest.mark.parametrize(("posts", "pages"), [(5, [2, 2, 1]), (4, [2, 2]), (1, [1]), (0, [0])])
 @pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
-def test_following_next_visits_every_post_once(store, author, path, posts, pages):
+def test_following_next_returns_every_post_once(store, author, path, posts, pages):
     ids = publish(author, posts)
 
     visited = walk(author, f"{path}?limit=2")
@@ -97,7 +97,7 @@ def test_a_deleted_post_never_shows(store, author, path):
 
 
 @pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
-def test_posts_written_meanwhile_do_not_shift_the_next_page(author, path):
+def test_new_posts_do_not_shift_the_next_page(author, path):
     ids = publish(author, 4)
     first = author.get(f"{path}?limit=2").json()
 
@@ -110,7 +110,7 @@ def test_posts_written_meanwhile_do_not_shift_the_next_page(author, path):
 @pytest.mark.parametrize(
     ("query", "length"), [("", 20), ("?limit=1", 1), ("?limit=100", 100)], ids=str
 )
-def test_a_page_is_as_long_as_asked_for(author, settings, path, query, length):
+def test_a_page_has_the_requested_length(author, settings, path, query, length):
     settings.FEED_TIMELINE_STORE = "pull"  # it needs no deliveries
     Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(101))
 
@@ -137,7 +137,7 @@ def test_before_may_be_any_id(store, author, path):
     assert walk(author, f"{path}?before=1") == [[]]
 
 
-def test_a_persons_page_holds_only_her_own_posts(author):
+def test_a_persons_page_has_only_their_own_posts(author):
     (own,) = publish(author)
     publish(client_of(2))
 

@@ -1,4 +1,4 @@
-"""The probes, and what the API answers while its database can't be reached."""
+"""The probes, and the API's answers without the database."""
 
 import pytest
 from django.db import connection
@@ -26,7 +26,7 @@ def publish(client):
     return client.post("/v1/posts/", {"body": "hello"}, format="json")
 
 
-def test_the_process_says_that_it_is_up(anyone):
+def test_a_running_process_answers_healthz(anyone):
     response = anyone.get("/healthz")
 
     assert response.status_code == 200
@@ -78,7 +78,7 @@ def test_the_backlogs_age_is_a_number_from_the_first_millisecond_on(anyone, frie
         assert isinstance(anyone.get("/readyz").json()["backlog"]["oldest_age_s"], float)
 
 
-def test_the_process_is_up_without_its_database(anyone, unreachable_database):
+def test_healthz_answers_without_the_database(anyone, unreachable_database):
     assert anyone.get("/healthz").status_code == 200
 
 
@@ -100,7 +100,7 @@ def test_the_service_is_not_ready_without_its_database(anyone, unreachable_datab
         ("post", "/v1/token/", {"username": "person1", "password": "x"}),
     ],
 )
-def test_requests_are_told_to_come_back_while_the_database_is_away(
+def test_requests_get_503_and_retry_after_without_the_database(
     unreachable_database, method, path, data
 ):
     response = getattr(client_of(1), method)(path, data, format="json")

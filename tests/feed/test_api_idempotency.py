@@ -1,4 +1,4 @@
-"""The Idempotency-Key header: however often a request is repeated, it makes one post."""
+"""The Idempotency-Key header: a repeated request creates one post."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -21,7 +21,7 @@ def assert_refused(response, status):
     assert response.json()
 
 
-def test_the_first_request_with_a_key_is_no_replay(author):
+def test_the_first_request_with_a_key_is_not_a_replay(author):
     response = publish(author, "key")
 
     assert response.status_code == 201
@@ -46,7 +46,7 @@ def test_a_repeated_request_delivers_nothing_again(author):
     assert len(client_of(2).get("/v1/feed/").json()["posts"]) == 1
 
 
-def test_without_a_key_every_request_makes_a_post(author):
+def test_without_a_key_every_request_creates_a_post(author):
     ids = {publish(author, None).json()["id"] for _ in range(3)}
 
     assert len(ids) == Post.objects.count() == 3
@@ -75,7 +75,7 @@ def test_a_request_that_was_refused_does_not_use_up_its_key(author):
     assert "Idempotent-Replayed" not in response
 
 
-def test_another_persons_identical_key_is_independent(author):
+def test_identical_keys_of_two_people_are_independent(author):
     publish(author, "key", "hello")
 
     response = publish(client_of(2), "key", "goodbye")
@@ -133,7 +133,7 @@ def test_a_key_whose_post_was_deleted_is_not_found(author):
 
 @pytest.mark.parametrize("timeline", ["setbased", "memory"])
 @pytest.mark.django_db(transaction=True)
-def test_parallel_requests_with_one_key_make_one_post(author, settings, timeline):
+def test_parallel_requests_with_one_key_create_one_post(author, settings, timeline):
     settings.FEED_TIMELINE_STORE = timeline
     start = Barrier(50)
 

@@ -23,7 +23,7 @@ LISTINGS = pytest.mark.parametrize("listing", configured.FEED_LISTINGS)
 
 @pytest.fixture
 def posts(author):
-    """Three posts of person 1; persons 1 to 4 are there."""
+    """Three posts of person 1; persons 1 to 4 exist."""
     return [
         author.post("/v1/posts/", {"body": f"post {n}"}, format="json").json() for n in range(3)
     ]
@@ -46,14 +46,14 @@ def test_a_like_counts_once_however_often_it_is_given_or_taken_back(listing, pos
 
 
 @pytest.mark.parametrize("method", ["put", "delete"])
-def test_what_cannot_be_liked_is_not_found(method, author, posts):
+def test_liking_an_unknown_post_is_not_found(method, author, posts):
     author.delete(f"/v1/posts/{posts[0]['id']}/")
 
     for post_id in (posts[0]["id"], 99_999, 2**63 - 1, 2**63):
         assert getattr(author, method)(f"/v1/posts/{post_id}/like/").status_code == 404
 
 
-def test_somebody_without_an_account_can_like_nothing(posts, transactional_db):
+def test_a_person_without_an_account_cannot_like(posts, transactional_db):
     nobody = client_of(99)
 
     assert nobody.put(f"/v1/posts/{posts[0]['id']}/like/").status_code == 401
@@ -64,7 +64,7 @@ def test_likes_need_a_token(posts):
     assert client_of(None).put(f"/v1/posts/{posts[0]['id']}/like/").status_code == 401
 
 
-def test_likes_given_at_once_are_all_counted(transactional_db):
+def test_concurrent_likes_are_all_counted(transactional_db):
     make_people(8)
     post = Post.objects.create(author_id=1, body="x")
 
@@ -101,7 +101,7 @@ def test_a_wrong_count_is_found(posts, capsys):
         ("page=1&after=1-1", "after"),
     ],
 )
-def test_a_query_that_makes_no_sense_is_refused(author, query, field):
+def test_an_invalid_query_is_refused(author, query, field):
     response = author.get(f"/v1/posts/?{query}")
 
     assert (response.status_code, list(response.json())) == (400, [field])
@@ -117,7 +117,7 @@ def test_an_empty_listing_and_a_page_beyond_the_end_are_empty(listing, posts, se
 
 
 def walk(client, query):
-    """Follow a listing to its end; return its (id, likes), and the queries it was asked with."""
+    """Follow a listing to its end; return its (id, likes), and the query strings."""
     found, asked, url = [], [], f"/v1/posts/?{query}"
     while url:
         page = client.get(url).json()
@@ -138,8 +138,8 @@ GIVEN = st.lists(
 @settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-def test_every_listing_is_what_counting_says(listing, given, size, db, settings):
-    """Whatever was liked, taken back and deleted, and however the pages are walked."""
+def test_every_listing_agrees_with_the_counted_likes(listing, given, size, db, settings):
+    """After any likes, removals and deletions, for any way to walk the pages."""
     settings.FEED_LISTING = listing
     Post.objects.all().delete()
     caches["listing"].clear()
@@ -162,7 +162,7 @@ def test_every_listing_is_what_counting_says(listing, given, size, db, settings)
 
 
 def apply(what, post_id, person_id, likes, deleted):
-    """Do it, and note what is so now."""
+    """Apply a change, and record the expected state."""
     if post_id in deleted:
         return
     if what == "like":
@@ -183,7 +183,7 @@ def apply(what, post_id, person_id, likes, deleted):
         ("keyset", ["size=1", "after=0-{}&size=1", "after=0-{}&size=1"]),
     ],
 )
-def test_the_listing_says_how_its_reader_goes_on(listing, queries, posts, settings):
+def test_the_listing_links_to_the_next_page(listing, queries, posts, settings):
     settings.FEED_LISTING = listing
 
     _, asked = walk(client_of(1), "size=1")
@@ -195,7 +195,7 @@ def test_the_listing_says_how_its_reader_goes_on(listing, queries, posts, settin
     assert ["&".join(sorted(query.split("&"))) for query in asked] == wanted
 
 
-def test_a_cached_page_is_short_lived_and_not_for_those_who_wrote(posts, settings):
+def test_a_cached_page_is_short_lived_and_not_shown_after_ones_own_writes(posts, settings):
     settings.FEED_LISTING = "cached"
     settings.FEED_LISTINGS = settings.FEED_LISTINGS | {
         "cached": {"BACKEND": "feed.listings.cached.Cached", "OPTIONS": {"keep_s": 0.3}}
@@ -214,7 +214,7 @@ def test_a_cached_page_is_short_lived_and_not_for_those_who_wrote(posts, setting
 
 
 def test_a_page_of_the_counter_reads_no_more_than_it_shows(settings, db):
-    """The index has the order: neither a sort nor a look at every post."""
+    """The index has the order: no sort, and no scan of all posts."""
     settings.FEED_LISTING = "keyset"
     make_people(2)
     call_command("seed_likes", "--posts=300", "--likes=400")
@@ -225,7 +225,7 @@ def test_a_page_of_the_counter_reads_no_more_than_it_shows(settings, db):
     assert "TEMP B-TREE" not in explain
 
 
-def test_the_seed_is_what_was_asked_for(friends):
+def test_the_seed_has_the_requested_posts_and_likes(friends):
     call_command("seed_likes", "--posts=1000", "--likes=2000")
 
     assert (Post.objects.count(), Like.objects.count()) == (1000, 2000)
@@ -235,11 +235,11 @@ def test_the_seed_is_what_was_asked_for(friends):
 
 
 @pytest.mark.parametrize("likes", ["5", "-1"])
-def test_a_seed_that_cannot_be_is_refused(likes, friends):
+def test_an_impossible_seed_is_refused(likes, friends):
     with pytest.raises(CommandError, match="can't give"):
         call_command("seed_likes", "--posts=1", f"--likes={likes}")
 
 
-def test_nobody_is_liked_where_posts_are_already(posts):
+def test_likes_are_not_seeded_if_there_are_posts(posts):
     with pytest.raises(CommandError, match="posts already"):
         call_command("seed_likes")

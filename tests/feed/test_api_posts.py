@@ -34,7 +34,7 @@ def test_a_created_post_answers_its_four_fields_and_nothing_else(author):
     assert post["id"] == Post.objects.get().id
 
 
-def test_a_post_is_dated_by_the_time_it_was_written(author):
+def test_created_at_is_the_time_of_the_request(author):
     created_at = datetime.fromisoformat(publish(author)["created_at"])
 
     assert abs(datetime.now(UTC) - created_at) < timedelta(seconds=10)
@@ -60,7 +60,7 @@ def test_a_post_reads_as_it_was_answered(author):
         pytest.param("'; DROP TABLE feed_post; --", id="SQL"),
     ],
 )
-def test_any_text_comes_back_as_it_was_sent(author, body):
+def test_any_text_is_returned_as_sent(author, body):
     created = publish(author, body)
 
     assert created["body"] == body
@@ -76,7 +76,7 @@ def test_emoji_may_be_sent_as_escaped_surrogate_pairs(author):
     assert response.json()["body"] == "😀" * 2000
 
 
-def test_answers_are_json_whatever_the_client_accepts(author):
+def test_answers_are_json_for_any_accept_header(author):
     response = author.post("/v1/posts/", {"body": "x"}, format="json", HTTP_ACCEPT="text/html")
 
     assert response.status_code == 201
@@ -121,7 +121,7 @@ def test_only_its_author_deletes_a_post(author, person):
     assert Post.objects.live().filter(id=post_id, body="hello").exists()
 
 
-def test_anothers_deleted_post_is_as_unknown_as_any_other(author):
+def test_deleting_anothers_deleted_post_is_not_found(author):
     post_id = publish(author)["id"]
     author.delete(f"/v1/posts/{post_id}/")
 

@@ -1,4 +1,4 @@
-"""Addresses, methods, queries and hosts that the API does not know."""
+"""Unknown paths, methods, queries and hosts."""
 
 import pytest
 
@@ -15,7 +15,7 @@ def assert_refused(response, status):
 
 @PAGES
 @pytest.mark.parametrize("value", ["-1", "0", "101", "abc", "1e9", "1.5", "%00", "9" * 30, ""])
-def test_a_limit_that_is_no_number_from_1_to_100_is_refused(author, path, value):
+def test_a_limit_outside_of_1_to_100_is_refused(author, path, value):
     response = author.get(f"{path}?limit={value}")
 
     assert_refused(response, 400)
@@ -28,7 +28,7 @@ def test_a_limit_that_is_no_number_from_1_to_100_is_refused(author, path, value)
     ["-1", "0", "abc", "1e9", "%00", str(2**63), "9" * 5000, "null", ""],
     ids=lambda v: v[:9],
 )
-def test_a_before_that_can_be_no_id_is_refused(author, path, value):
+def test_an_invalid_before_is_refused(author, path, value):
     response = author.get(f"{path}?before={value}")
 
     assert_refused(response, 400)
@@ -39,7 +39,7 @@ def test_the_last_of_several_values_counts(author):
     assert_refused(author.get("/v1/feed/?limit=5&limit=abc"), 400)
 
 
-def test_a_query_of_too_many_parameters_is_refused(author):
+def test_a_query_with_too_many_parameters_is_refused(author):
     assert_refused(author.get("/v1/feed/?" + "&".join(f"a{n}=1" for n in range(1001))), 400)
 
 
@@ -95,7 +95,7 @@ def test_a_post_without_the_trailing_slash_is_not_redirected(author):
         ("/readyz", {"GET", "HEAD"}),
     ],
 )
-def test_a_method_that_a_route_does_not_have_is_refused(author, path, allowed):
+def test_an_unsupported_method_is_refused(author, path, allowed):
     for method in {"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "NONSENSE"} - allowed:
         response = author.generic(method, path)
 
@@ -106,13 +106,13 @@ def test_a_method_that_a_route_does_not_have_is_refused(author, path, allowed):
 
 
 @pytest.mark.parametrize("path", ["/v1/posts/", "/v1/posts/1/", "/v1/feed/", "/v1/docs/"])
-def test_asking_for_the_options_is_no_server_error(author, path):
+def test_options_requests_give_no_server_error(author, path):
     assert author.options(path).status_code < 500
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/v1/feed/", "/v1/docs/", "/nothing"])
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example", "", "a b][", "x" * 999])
-def test_a_host_that_is_not_ours_is_refused(author, path, host):
+def test_an_unknown_host_is_refused(author, path, host):
     assert_refused(author.get(path, HTTP_HOST=host), 400)
 
 

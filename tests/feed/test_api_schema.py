@@ -1,4 +1,4 @@
-"""The API's description: it is public, needs no network, and the API keeps to it."""
+"""The API schema: it is public, needs no network, and the API conforms to it."""
 
 import re
 from html.parser import HTMLParser
@@ -51,7 +51,7 @@ def anyone():
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
-def test_the_api_keeps_to_its_schema(case, transactional_db, author):
+def test_the_api_conforms_to_its_schema(case, transactional_db, author):
     author.post("/v1/posts/", {"body": "hello"}, format="json")
     token = author._credentials["HTTP_AUTHORIZATION"]
 
@@ -84,7 +84,7 @@ def test_the_schema_is_public_and_describes_every_route(anyone):
     }
 
 
-def test_making_the_schema_warns_of_nothing(anyone, capsys):
+def test_generating_the_schema_gives_no_warnings(anyone, capsys):
     anyone.get("/v1/schema/")
 
     assert capsys.readouterr().err == ""
@@ -111,7 +111,7 @@ def test_the_documentation_is_public(anyone):
     assert "/v1/schema/" in response.text
 
 
-def test_the_documentation_names_no_other_host(anyone):
+def test_the_documentation_refers_to_no_other_host(anyone):
     page = anyone.get("/v1/docs/").text
 
     assert re.findall(r"(?:https?:)?//[\w.-]+\.\w+", page) == []

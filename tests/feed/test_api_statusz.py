@@ -1,4 +1,4 @@
-"""The figures that a load generator shows beside its own."""
+"""The figures of /statusz, which load generators show."""
 
 from datetime import timedelta
 
@@ -23,7 +23,7 @@ def status(friends):
 
 
 def delivered(author_id, lag_ms, ago_s=1):
-    """A post that got its receipt so long ago."""
+    """Create a post with a receipt of this age."""
     post = Post.objects.create(author_id=author_id, body="x")
     at = Now() - timedelta(seconds=ago_s)
     Post.objects.filter(id=post.id).update(
@@ -42,13 +42,13 @@ def test_without_posts_there_is_no_lag(status, settings):
     }
 
 
-def test_the_strategy_and_the_store_in_use_are_told(status, settings):
+def test_the_strategy_and_the_store_in_use_are_shown(status, settings):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "pull"
 
     assert (status()["strategy"], status()["store"]) == ("outbox", "pull")
 
 
-def test_posts_that_wait_are_the_backlog(status):
+def test_pending_posts_are_the_backlog(status):
     Post.objects.create(author_id=1, body="x")
 
     backlog = status()["backlog"]
@@ -65,7 +65,7 @@ def test_a_post_counts_its_authors_friends_and_the_author(status):
     assert status()["deliveries_per_s"] == (3 + 3 + 1) / 10
 
 
-def test_friends_are_not_counted_again_for_a_while(status, monkeypatch):
+def test_counts_of_friends_are_cached(status, monkeypatch):
     delivered(author_id=1, lag_ms=5)
     status()
     Friendship.objects.all().delete()
@@ -93,7 +93,7 @@ def test_only_the_last_ten_seconds_count(status):
     assert status()["lag_ms"]["p99"] is None
 
 
-def test_posts_beyond_the_most_that_are_read_are_extrapolated(status, monkeypatch):
+def test_posts_beyond_the_read_limit_are_extrapolated(status, monkeypatch):
     monkeypatch.setattr(recent_rates, "MOST_POSTS", 4)
     for _ in range(10):
         delivered(author_id=1, lag_ms=5)

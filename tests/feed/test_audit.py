@@ -1,4 +1,4 @@
-"""Each kind of fault is planted, and found; nothing else is."""
+"""The audit finds each kind of planted fault, and nothing else."""
 
 import json
 from datetime import UTC, datetime
@@ -16,7 +16,7 @@ from feed.timeline_stores.memory import Memory
 
 @pytest.fixture
 def posts(settings, friends):
-    """Five posts of person 1 and one of the stranger 4, delivered: 5 * 3 + 1 deliveries."""
+    """Five posts of person 1, one of person 4, who has no friends: 5 * 3 + 1 deliveries."""
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", "setbased"
     mine = [publish_post(author_id=1, body=f"post {n}").post for n in range(5)]
     return [*mine, publish_post(author_id=4, body="stranger's").post]
@@ -32,7 +32,7 @@ def counts(result):
     return result.expected, result.missing, result.duplicated, result.unexpected
 
 
-def test_what_was_delivered_is_clean(posts):
+def test_delivered_posts_are_clean(posts):
     result = found()
 
     assert counts(result) == (16, 0, 0, 0)
@@ -56,7 +56,7 @@ def test_a_post_that_was_never_delivered_is_missing_everywhere(posts):
     assert counts(found()) == (19, 3, 0, 0)
 
 
-def test_a_phantom_of_no_post_is_unexpected(posts):
+def test_an_id_without_a_post_is_unexpected(posts):
     SetBasedEntry.objects.create(owner_id=2, post_id=999)
 
     result = found()
@@ -66,21 +66,21 @@ def test_a_phantom_of_no_post_is_unexpected(posts):
     assert not result.ok
 
 
-def test_a_strangers_post_is_unexpected(posts):
+def test_a_post_by_no_friend_is_unexpected(posts):
     SetBasedEntry.objects.create(owner_id=2, post_id=posts[5].id)
 
     assert counts(found()) == (16, 0, 0, 1)
 
 
 class Duplicating(Memory):
-    """Hands out one delivery twice."""
+    """Returns one delivery twice."""
 
     def members(self, owner_id):
         held = super().members(owner_id)
         return held + held[:1] if owner_id == 3 else held
 
 
-def test_a_delivery_that_is_there_twice_is_duplicated(posts):
+def test_a_repeated_delivery_is_duplicated(posts):
     timeline = Duplicating("duplicating")
     timeline.deliver(posts)
 
@@ -110,7 +110,7 @@ class Trimmed(Memory):
 
 
 @pytest.mark.parametrize(("kept", "missing"), [(2, 0), (3, 0), (1, 3)])
-def test_a_trimmed_timeline_owes_its_newest_posts_only(posts, kept, missing):
+def test_a_trimmed_timeline_must_hold_only_its_newest_posts(posts, kept, missing):
     timeline = Trimmed(kept)
     timeline.deliver(posts)
 
@@ -126,7 +126,7 @@ def test_an_accepted_post_that_the_database_lost_is_missing(posts):
     assert result.posts == 7
 
 
-def test_an_accepted_post_isnt_found_in_another_with_its_id(posts):
+def test_an_accepted_post_is_missing_if_another_has_its_id(posts):
     """Two servers with a database each give the same ids to different posts."""
     known = Post.objects.get(id=posts[0].id)
     same = AcceptedPost(known.id, known.author_id, known.created_at)
@@ -170,17 +170,17 @@ def test_the_command_reads_the_load_generators_list(posts, tmp_path, capsys):
 
 
 @pytest.mark.parametrize("text", ["", "id\n1\n", "id,author,created_at\n1,x,2026-01-01\n"])
-def test_the_command_refuses_a_file_that_is_no_such_list(friends, tmp_path, text):
+def test_the_command_refuses_any_other_file(friends, tmp_path, text):
     accepted = tmp_path / "accepted.csv"
     accepted.write_text(text)
     if not text:
         accepted.unlink()
 
-    with pytest.raises(CommandError, match="no list of accepted posts"):
+    with pytest.raises(CommandError, match="not a list of accepted posts"):
         call_command("audit_timelines", "--accepted", str(accepted))
 
 
-def test_a_friendship_decides_who_is_owed(posts):
+def test_friendships_decide_which_posts_are_due(posts):
     Friendship.objects.filter(person_id__in=[1, 3], friend_id__in=[1, 3]).delete()
 
     assert counts(found()) == (11, 0, 0, 5)

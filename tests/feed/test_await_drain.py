@@ -15,7 +15,7 @@ def post(settings, transactional_db, friends):
     return Post.objects.create(author_id=1, body="hello")
 
 
-def test_it_waits_until_the_last_receipt_and_tells_the_backlog(post, capsys):
+def test_it_waits_until_the_last_receipt_and_prints_the_backlog(post, capsys):
     def deliver_later():
         time.sleep(0.3)
         deliver_pending(limit=10)
@@ -30,7 +30,7 @@ def test_it_waits_until_the_last_receipt_and_tells_the_backlog(post, capsys):
     assert capsys.readouterr().out.split()[-1] == "0"
 
 
-def test_it_gives_up_where_nobody_delivers(post, capsys):
+def test_it_gives_up_if_no_post_is_delivered(post, capsys):
     call_command("await_drain", give_up_s=0.2)
 
     assert capsys.readouterr().out.split() == ["1"]

@@ -6,7 +6,7 @@ from django.db import connection
 
 
 @pytest.mark.parametrize(("threads", "warned"), [(4, False), (1000, True)])
-def test_more_threads_than_connections_are_warned_of(threads, warned, settings, db, capsys):
+def test_more_threads_than_connections_give_a_warning(threads, warned, settings, db, capsys):
     settings.WEB_WORKERS, settings.WEB_THREADS = 2, threads
 
     call_command("check", databases=["default"])
@@ -15,7 +15,7 @@ def test_more_threads_than_connections_are_warned_of(threads, warned, settings, 
     assert told == (warned and connection.vendor == "mysql")
 
 
-def test_threads_that_share_a_pool_ask_for_no_more_than_it_has(settings, db, capsys):
+def test_threads_that_share_a_pool_need_only_its_size(settings, db, capsys):
     settings.WEB_WORKERS, settings.WEB_THREADS, settings.DB_POOL_SIZE = 2, 1000, 20
 
     call_command("check", databases=["default"])
@@ -24,7 +24,7 @@ def test_threads_that_share_a_pool_ask_for_no_more_than_it_has(settings, db, cap
 
 
 @pytest.mark.parametrize(("store", "refused"), [("memory", True), ("setbased", False)])
-def test_parts_of_a_post_need_a_store_that_takes_them(store, refused, settings):
+def test_partial_delivery_needs_a_store_that_accepts_it(store, refused, settings):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "chunked", store
 
     if refused:
@@ -41,7 +41,7 @@ def test_an_unknown_listing_is_refused_with_the_known_ones(settings):
         call_command("check")
 
 
-def test_replicas_of_a_database_without_positions_are_refused(settings, db):
+def test_replicas_of_another_server_than_mariadb_are_refused(settings, db):
     settings.REPLICAS = ["replica1"]
 
     if getattr(connection, "mysql_is_mariadb", False):

@@ -1,4 +1,4 @@
-"""Posts come from the cache in one call, and what is deleted never shows."""
+"""Posts come from the cache in one call, and deleted posts never show."""
 
 import signal
 
@@ -22,7 +22,7 @@ def cached(settings, redis_url, friends):
     return [publish_post(author_id=1, body=f"post {n}").post.id for n in range(3)]
 
 
-def test_posts_come_in_the_order_asked_for(cached):
+def test_posts_come_in_the_requested_order(cached):
     ids = [cached[2], cached[0], cached[1]]
 
     assert list(hydrate(ids)) == ids
@@ -72,7 +72,7 @@ def test_a_page_costs_one_call_to_the_cache(cached):
     assert asked == 1 + 1  # the INFO before is one of them
 
 
-def test_a_deleted_post_never_shows_though_it_was_cached(cached):
+def test_a_cached_post_never_shows_after_its_deletion(cached):
     hydrate(cached)
 
     delete_post(person_id=1, post_id=cached[1])
@@ -89,13 +89,13 @@ def test_a_reader_in_the_middle_of_a_deletion_cannot_bring_the_post_back(cached)
     assert list(hydrate(cached)) == cached[1:]
 
 
-def test_a_deletion_that_did_not_happen_hides_nothing(cached):
+def test_a_failed_deletion_hides_nothing(cached):
     forget(cached[0])
 
     assert list(hydrate(cached)) == cached
 
 
-def test_a_frozen_cache_is_answered_with_503_in_time(settings, tmp_path, friends):
+def test_a_frozen_cache_leads_to_503_in_time(settings, tmp_path, friends):
     publish_post(author_id=1, body="hello")
     with redis_server(tmp_path) as (process, environment):
         settings.CACHES = settings.CACHES | {"posts": post_cache(environment["REDIS_URL"])}

@@ -14,7 +14,7 @@ def recipients(*author_ids):
     return [sorted(owners.tolist()) for owners in recipients_of(posts)]
 
 
-def test_each_post_goes_to_its_author_and_her_friends(friends):
+def test_each_post_goes_to_its_author_and_their_friends(friends):
     assert recipients(1, 4, 1) == [[1, 2, 3], [4], [1, 2, 3]]
 
 
@@ -37,7 +37,7 @@ def test_friends_with_a_version_are_looked_up_once(friends, django_assert_num_qu
         assert recipients(1, 2, 3) == [[1, 2, 3]] * 3
 
 
-def test_friends_without_a_version_are_not_remembered(friends):
+def test_friends_without_a_version_are_not_cached(friends):
     recipients(1)
     Friendship.objects.filter(person_id=1, friend_id=2).delete()
 
@@ -79,7 +79,7 @@ def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(frie
     assert recipients(1) == [[1, 3]]
 
 
-def test_the_oldest_are_forgotten_when_there_are_too_many(friends, monkeypatch):
+def test_the_oldest_are_evicted_beyond_the_limit(friends, monkeypatch):
     monkeypatch.setattr(feed.recipients, "remembered", memory := _Cached())
     monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 7)
     renew_versions(Person.objects.all())
@@ -90,12 +90,12 @@ def test_the_oldest_are_forgotten_when_there_are_too_many(friends, monkeypatch):
     assert sorted(memory._owners) == [2, 3, 4]
 
 
-def test_nobody_gets_an_empty_batch(db):
+def test_an_empty_batch_has_no_recipients(db):
     assert recipients() == []
 
 
 @pytest.mark.parametrize("length", [1, 2])
-def test_what_the_database_cuts_short_is_read_again(length, friends, monkeypatch):
+def test_truncated_friends_are_read_again(length, friends, monkeypatch):
     """MySQL's group_concat_max_len: of "2,3" is left "2" or "2,"."""
     cut = f"SUBSTR(%(function)s(%(expressions)s), 1, {length})"
     monkeypatch.setattr(_Joined, "template", cut)

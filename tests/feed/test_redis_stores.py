@@ -1,4 +1,4 @@
-"""What only the timelines in Redis have: keys, and failures between two processes."""
+"""Tests of the Redis stores only: keys, and failures between two processes."""
 
 import signal
 import time
@@ -29,7 +29,7 @@ def ring(redis_url, redis):
     return Ring("ring", url=redis_url)
 
 
-def test_a_batch_cut_off_between_two_shards_is_completed_by_the_next_attempt(scripted):
+def test_a_batch_interrupted_between_two_shards_is_completed_by_the_next_attempt(scripted):
     make_friends_in_all_shards()
     posts = posts_by(4, 20)
     everyone = np.arange(4, 204)
@@ -62,7 +62,7 @@ def test_keys_carry_the_alias_and_keep_a_shard_in_one_slot(alias, redis, friends
     assert store.key(64 * 3 + 2) == f"timeline:{alias}:{{2}}:194"
 
 
-def test_a_ring_that_lost_its_shard_s_newest_looks_at_its_own(ring, redis):
+def test_a_ring_without_its_shards_newest_id_reads_its_own(ring, redis):
     ring.write(into(7, [5, 9]))
     redis.delete(f"{ring.shard_prefix(7)}newest")
 
@@ -107,7 +107,7 @@ def test_ids_that_look_like_text_or_end_in_zeros_are_kept(ring):
     assert ring.members(7) == sorted(look_alikes)
 
 
-def test_a_server_that_forgot_its_scripts_is_told_again(scripted, redis):
+def test_scripts_are_loaded_again_into_a_server_without_them(scripted, redis):
     posts = posts_by(1, 2)
     scripted.deliver(posts[:1])
 

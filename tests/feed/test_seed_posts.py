@@ -9,7 +9,7 @@ def seed(each):
     call_command("seed_posts", f"--each={each}", "--days=31")
 
 
-def test_seeded_posts_are_of_the_past_and_delivered(friends, capsys):
+def test_seeded_posts_have_past_dates_and_are_delivered(friends, capsys):
     seed(25)
 
     posts = Post.objects.order_by("id")
@@ -38,6 +38,6 @@ def test_posts_are_seeded_only_where_there_are_none(friends, capsys):
     assert Post.objects.count() == 4
 
 
-def test_nobody_writes_no_posts(db, capsys):
+def test_posts_are_not_seeded_without_people(db, capsys):
     with pytest.raises(CommandError, match="there are no people"):
         seed(1)

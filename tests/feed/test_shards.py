@@ -11,7 +11,7 @@ from feed.timeline_stores.redis import SHARDS
 from feed.timeline_stores.shards import by_owner, by_shard
 
 POST_IDS = st.integers(1, 2**48 - 1)
-# Close together they are marked, far apart they are sorted, and the highest fit into no key.
+# Dense ids are marked, sparse ids are sorted, and the highest fit into no packed key.
 HIGHEST_OWNERS = [100, 1_000_000, MAX_ID]
 
 
@@ -35,7 +35,7 @@ def arrays(batch):
 
 @pytest.mark.parametrize("highest_owner", HIGHEST_OWNERS)
 @given(data=st.data())
-def test_an_owner_gets_the_ids_of_her_posts_ascending(highest_owner, data):
+def test_an_owner_gets_the_ids_of_their_posts_ascending(highest_owner, data):
     batch = data.draw(batches(highest_owner))
 
     found = {owner: unpack(ids).tolist() for owner, ids in by_owner(arrays(batch)).items()}
@@ -46,7 +46,7 @@ def test_an_owner_gets_the_ids_of_her_posts_ascending(highest_owner, data):
 
 @pytest.mark.parametrize("highest_owner", HIGHEST_OWNERS)
 @given(data=st.data())
-def test_a_shard_has_its_owners_their_ids_and_the_span_of_these(highest_owner, data):
+def test_a_shard_has_its_owners_their_ids_and_the_span_of_ids(highest_owner, data):
     batch = data.draw(batches(highest_owner))
 
     shards = by_shard(arrays(batch))

@@ -1,4 +1,4 @@
-"""A post that is written by our statement is one that Django would have written."""
+"""A post written by our statement equals one written by Django."""
 
 import pytest
 from django.db import connection
@@ -13,7 +13,7 @@ def columns(post):
     return {name: getattr(post, name) for name in FIELDS}
 
 
-def test_nothing_that_was_returned_is_asked_for_again(friends, django_assert_num_queries):
+def test_returned_columns_are_not_queried_again(friends, django_assert_num_queries):
     insert_post(1, "first")
     # MySQL has no INSERT … RETURNING: its time is asked for when it is needed.
     queries = 1 if connection.features.can_return_columns_from_insert else 2
@@ -29,11 +29,11 @@ def test_nothing_that_was_returned_is_asked_for_again(friends, django_assert_num
 
 @pytest.fixture
 def returns_only_the_id(monkeypatch):
-    """As MySQL."""
+    """Make the database behave as MySQL does, without RETURNING."""
     monkeypatch.setattr(connection.features, "can_return_columns_from_insert", False)
 
 
-def test_a_database_that_returns_only_the_id_is_asked_for_the_time(friends, returns_only_the_id):
+def test_created_at_is_queried_if_the_insert_returns_only_the_id(friends, returns_only_the_id):
     post = insert_post(1, "hello")
 
     assert post.get_deferred_fields() == {"created_at"}

@@ -45,7 +45,7 @@ def pair(request, settings, worker, friends, redis, monkeypatch):
 
 @pytest.fixture
 def drain(pair, worker):
-    """Wait until whoever has to deliver has done it."""
+    """Wait until the drainer or worker of the strategy has delivered all."""
 
     def drain():
         while get_strategy().needs_drainer and deliver_pending(limit=100):
@@ -69,7 +69,7 @@ def test_a_post_reaches_every_friend_and_gets_its_receipt(drain):
     assert Post.objects.get(id=published.id).delivered_at is not None
 
 
-def test_only_what_delivers_in_the_request_leaves_no_backlog(pair, worker):
+def test_only_delivery_in_the_request_leaves_no_backlog(pair, worker):
     with worker.held():
         publish_post(author_id=1, body="hello")
 
@@ -148,14 +148,14 @@ def test_a_store_that_fails_refuses_the_post_only_where_it_shares_the_transactio
                 publish_post(author_id=1, body="hello")
 
     assert Post.objects.pending().count() == int(accepted)
-    assert deliver_pending(limit=100) == 0  # the request might still be at it
+    assert deliver_pending(limit=100) == 0  # the request may still be running
     Post.objects.update(created_at=Now() - timedelta(minutes=1))
     assert deliver_pending(limit=100) == int(accepted)
     assert bodies(2) == ["hello"] * int(accepted)
 
 
 @pytest.mark.parametrize("setting", ["FEED_STRATEGY", "FEED_TIMELINE_STORE"])
-def test_a_bad_name_is_refused_with_the_good_ones(setting, settings):
+def test_an_unknown_name_is_refused_with_the_known_ones(setting, settings):
     setattr(settings, setting, "nonsense")
 
     with pytest.raises(ImproperlyConfigured, match=r"'nonsense'.* one of: .*(inline|setbased)"):

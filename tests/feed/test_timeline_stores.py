@@ -22,7 +22,7 @@ def store(request, settings, friends):
 
 @pytest.fixture
 def post():
-    """Make a post by somebody, without any delivery."""
+    """Create a post without deliveries."""
     return lambda author_id: Post.objects.create(author_id=author_id, body="text")
 
 
@@ -34,14 +34,14 @@ def test_a_post_is_delivered_to_its_author_and_all_friends(store, post):
     assert [store.page(owner) for owner in (1, 2, 3)] == [[mine.id]] * 3
 
 
-def test_a_stranger_gets_nothing(store, post):
+def test_a_person_who_is_no_friend_gets_nothing(store, post):
     store.deliver([post(1)])
 
     assert store.page(4) == []
     assert store.members(4) == []
 
 
-def test_an_author_without_friends_gets_her_own_post(store, post):
+def test_an_author_without_friends_gets_their_own_post(store, post):
     alone = post(4)
 
     store.deliver([alone])
@@ -49,7 +49,7 @@ def test_an_author_without_friends_gets_her_own_post(store, post):
     assert store.page(4) == [alone.id]
 
 
-def test_a_batch_is_delivered_whole(store, post):
+def test_a_batch_is_delivered_completely(store, post):
     batch = [post(1), post(4), post(2)]
 
     store.deliver(batch)
@@ -101,14 +101,14 @@ def test_pages_follow_each_other_without_gap_or_overlap(store, post):
     assert (first, second, third) == (ids[:2], ids[2:4], ids[4:])
 
 
-def test_a_page_of_what_is_older_than_everything_is_empty(store, post):
+def test_a_page_before_the_oldest_post_is_empty(store, post):
     mine = post(1)
     store.deliver([mine])
 
     assert store.page(2, before=mine.id) == []
 
 
-def test_a_page_before_a_post_that_is_not_there_starts_below_it(store, post):
+def test_a_page_before_an_unknown_id_starts_below_it(store, post):
     mine, strangers, later = post(1), post(4), post(1)
     store.deliver([mine, strangers, later])
 
@@ -116,7 +116,7 @@ def test_a_page_before_a_post_that_is_not_there_starts_below_it(store, post):
 
 
 @pytest.mark.parametrize("name", IN_PARTS)
-def test_a_post_delivered_in_parts_is_whole_in_the_end(name, settings, friends, post):
+def test_a_post_delivered_in_parts_reaches_all_timelines(name, settings, friends, post):
     settings.FEED_TIMELINE_STORE = name
     store, mine = get_timeline_store(), post(1)
 
@@ -139,7 +139,7 @@ def test_clearing_empties_every_timeline(name, settings, friends, post):
 
 
 @pytest.mark.parametrize("name", SHARED_STORES)
-def test_clearing_leaves_the_other_stores_alone(name, settings, friends, post):
+def test_clearing_does_not_change_other_stores(name, settings, friends, post):
     mine = post(1)
     for other in SHARED_STORES:
         settings.FEED_TIMELINE_STORE = other
@@ -170,12 +170,12 @@ def test_deliveries_of_a_transactional_store_roll_back_with_the_caller(store, po
         transaction.set_rollback(True)
 
     survived = store.members(2) == [mine.id]
-    # What is computed when it is read has nothing to roll back.
+    # A timeline that is computed on read has nothing to roll back.
     assert survived == (not store.is_transactional or store.alias == "pull")
 
 
 @pytest.mark.parametrize("name", ["rowwise", "bulk"])
-def test_the_published_shape_copies_the_text_into_every_row(name, settings, friends, post):
+def test_the_published_schema_copies_the_text_into_every_row(name, settings, friends, post):
     settings.FEED_TIMELINE_STORE = name
     store = get_timeline_store()
 
@@ -186,7 +186,7 @@ def test_the_published_shape_copies_the_text_into_every_row(name, settings, frie
 
 @pytest.fixture
 def warned(db):
-    """What the database warns of, of each statement; SQLite never does."""
+    """The database's warnings for each statement; SQLite has none."""
     found = []
 
     def listen(execute, *arguments):
@@ -217,8 +217,10 @@ STATEMENTS = {
 
 
 @pytest.mark.parametrize("name", STATEMENTS)
-def test_statements_of_two_posts(name, settings, db, post, django_assert_num_queries):
-    """What the laboratory compares: one SQL statement per delivery, or one a batch."""
+def test_a_batch_takes_the_expected_number_of_statements(
+    name, settings, db, post, django_assert_num_queries
+):
+    """The laboratory compares one SQL statement per delivery with one per batch."""
     make_people(12, [(1, n) for n in range(2, 12)])
     settings.FEED_TIMELINE_STORE = name
     batch = [post(1), post(1)]

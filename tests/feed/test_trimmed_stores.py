@@ -1,4 +1,4 @@
-"""What stores have in common that keep only the newest posts: those on Redis, and ``packed``."""
+"""The contract of stores with a capacity: those on Redis, and ``packed``."""
 
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +19,7 @@ CAPACITY = 8
 
 @pytest.fixture
 def keep(settings, redis_url, redis, keep_timelines_at):
-    """Make the stores keep so many posts per timeline."""
+    """Set the capacity of the stores."""
 
     def keep(capacity):
         keep_timelines_at(redis_url, capacity=capacity)
@@ -62,7 +62,7 @@ def test_a_batch_larger_than_the_capacity_leaves_the_newest(small):
     assert sorted(small.members(2)) == ids(posts[-CAPACITY:])
 
 
-def test_old_posts_that_come_late_push_out_nothing_newer(small):
+def test_late_old_posts_replace_no_newer_ones(small):
     posts = posts_by(1, 40)
     small.deliver(posts[30:])
 
@@ -93,7 +93,7 @@ def test_a_batch_that_overlaps_an_earlier_one_is_delivered_once(small):
     assert audited(small).ok
 
 
-def test_a_post_trimmed_away_and_delivered_again_changes_no_page(small):
+def test_a_redelivered_trimmed_post_changes_no_page(small):
     posts = posts_by(1, 3 * CAPACITY)
     small.deliver(posts)
     before = small.page(2)
@@ -151,7 +151,7 @@ def test_ids_beyond_32_bits_are_kept_exactly(packing, owner):
     assert packing.page(owner) == sorted(huge, reverse=True)
 
 
-def test_an_id_that_is_too_large_is_refused_and_nothing_written(packing):
+def test_a_too_large_id_is_refused_and_nothing_is_written(packing):
     with pytest.raises(OverflowError):
         packing.write(into(7, [5, 2**48]))
 
@@ -159,7 +159,7 @@ def test_an_id_that_is_too_large_is_refused_and_nothing_written(packing):
 
 
 @pytest.mark.parametrize("alias", PACKING)
-def test_two_that_deliver_the_same_batch_at_once_deliver_once(alias, redis, transactional_db):
+def test_two_concurrent_deliveries_of_a_batch_deliver_once(alias, redis, transactional_db):
     make_people(200, [(1, n) for n in range(2, 201)])
     posts = posts_by(1, 50)
     store, together = timeline_stores[alias], Barrier(2)

@@ -1,4 +1,4 @@
-"""The experiment activity on a small log, and on a service that answers nonsense."""
+"""The experiment activity on a small log, and on a service with wrong answers."""
 
 import json
 import os

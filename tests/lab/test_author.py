@@ -70,7 +70,7 @@ def test_the_code_is_fetched_once(repository, cache, monkeypatch):
     assert source.fetched(commit) == code
 
 
-def test_code_that_cannot_be_had_is_told_in_a_line_and_asked_for_again(
+def test_a_failed_download_of_the_code_is_reported_in_one_line_and_retried(
     repository, cache, monkeypatch
 ):
     folder, commit = repository
@@ -83,7 +83,7 @@ def test_code_that_cannot_be_had_is_told_in_a_line_and_asked_for_again(
     assert (source.fetched(commit) / "code.py").exists()
 
 
-def test_packages_that_cannot_be_had_are_told_in_a_line(cache, tmp_path):
+def test_missing_packages_are_reported_in_one_line(cache, tmp_path):
     requirements = tmp_path / "requirements.txt"
     requirements.write_text(f"{NOWHERE}.whl\n")
 
@@ -109,7 +109,7 @@ def test_without_the_code_its_variants_fail_one_by_one(cache, monkeypatch):
         assert "\n" not in error
 
 
-def test_every_level_of_a_factor_meets_every_other():
+def test_levels_of_all_factors_are_fully_crossed():
     assert len(set(CROSSED)) == 16
     assert all(Crossing.parse(str(it)) == it for it in CROSSED)
     for experiment in (Factors(), FactorsOfOurs()):
@@ -127,7 +127,7 @@ def test_factors_reach_the_server_and_the_code():
 
 
 @pytest.mark.parametrize("name", ["author", "author_c1_b2_f9_debug", "bulk_c150_b128_f1_debug"])
-def test_a_bad_name_is_refused(name):
+def test_an_unknown_name_is_refused(name):
     with pytest.raises(UnknownVariant, match="none of author_sqlite"):
         named(name)
 
@@ -137,13 +137,13 @@ def test_the_published_steps_stand_beside_ours():
         assert Fanout().variant(name) is STEPS[name]
 
 
-def test_what_the_author_ran_need_not_be_clean_but_has_to_finish():
+def test_the_authors_runs_must_finish_but_need_not_be_clean():
     lossy = {"ok": False, "missing": 9}
 
     assert all(it.expects(lossy) and not it.expects(None) for it in STEPS.values())
 
 
-def test_no_container_is_given_options(tmp_path):
+def test_options_for_containers_are_refused(tmp_path):
     with pytest.raises(RunFailed, match="docker takes no --max-connections=150"):
         servers_for(STEPS["author_default"], "docker", Processes(tmp_path), tmp_path)
 
@@ -194,14 +194,14 @@ def findings(counts):
     return counts["expected"], counts["missing"], counts["duplicated"], counts["unexpected"]
 
 
-def test_what_was_delivered_once_to_each_is_clean(database):
+def test_a_single_delivery_to_each_owner_is_clean(database):
     deliver(database, *((owner, tag) for owner in (1, 2, 3) for tag in TAGS))
 
     assert findings(audit(database, {*TAGS})) == (9, 0, 0, 0)
 
 
-def test_planted_losses_and_doubles_are_found(database):
-    """One entry is there twice, two of the first post's are missing, one is a stranger's."""
+def test_planted_losses_and_duplicates_are_found(database):
+    """One entry is duplicated, two of the first post's are missing, one is of no friend."""
     lost, kept, _ = TAGS
     entries = [(1, lost), *((owner, kept) for owner in (1, 2, 3, 3, 4))]
     deliver(database, *entries)
@@ -235,8 +235,8 @@ def test_planted_losses_in_redis_are_found(redis_url):
         assert findings(audit(database, {*TAGS[:2]}, feeds)) == (6, 1, 0, 1)
 
 
-def test_a_server_that_takes_other_options_is_refused(tmp_path):
-    """It makes less of them where few files may be open, and says so in its log only."""
+def test_a_server_with_other_options_is_refused(tmp_path):
+    """With a low limit of open files MySQL lowers max_connections, and only logs it."""
     with Processes(tmp_path / "logs") as processes:
         server = told(processes, tmp_path, "--max-connections=200000")
         with pytest.raises(RunFailed, match=r"max_connections is \d+, not 200000"):
@@ -258,7 +258,7 @@ def test_the_largest_effect_comes_first():
     assert [other.mean for other in others] == [0, 0]
 
 
-def test_repeats_are_compared_within_themselves():
+def test_effects_are_computed_within_each_repeat():
     few, many = Crossing(150, 128, 1, True), Crossing(1000, 128, 1, True)
     runs = [(1, few, 0.2), (1, many, 0.9), (2, few, 0.1), (2, many, 0.9)]
 
@@ -308,7 +308,7 @@ class Refusing(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, *args):
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture

@@ -63,8 +63,8 @@ def test_every_cell_has_a_row(store, rows):
 
 
 @pytest.mark.parametrize("store", ["setbased", "ring"])
-def test_nobody_used_more_cpu_than_there_was(store, rows):
-    """A delivery's µs are at most those that passed, of the client's one thread."""
+def test_cpu_time_is_at_most_the_elapsed_time(store, rows):
+    """The client has one thread, so its CPU time is at most the elapsed time."""
     for row in of(rows, store):
         passed_us = 1e6 / row["deliveries_per_s"]
         assert 0 < row["client_us"] <= passed_us * 1.1
@@ -79,7 +79,7 @@ def test_an_entry_takes_at_least_its_id(rows):
     assert 16 <= setbased < 200
 
 
-def test_floors_and_other_ways_are_rows_too(rows):
+def test_floors_and_alternatives_have_rows(rows):
     names = {row["store"] for row in rows if row["kind"] != "store"}
 
     assert names == {
@@ -91,7 +91,7 @@ def test_floors_and_other_ways_are_rows_too(rows):
 
 
 def test_a_floor_that_cannot_be_measured_says_why(tmp_path):
-    """Of a server without the table that is copied."""
+    """The server lacks the table to copy."""
     with Processes(tmp_path / "logs") as processes:
         server = MySQL(processes, tmp_path / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
         server.start()
@@ -108,7 +108,7 @@ def test_a_floor_that_cannot_be_measured_says_why(tmp_path):
     assert f"load data, not measured: {row['not_measured']} |" in beside(record).as_markdown()
 
 
-def test_everything_is_beside_the_tables_and_pictures(run):
+def test_the_data_is_saved_beside_tables_and_pictures(run):
     _, rows, out = run
     found = json.loads((out / "bench.json").read_text())
     markdown = (out / "bench.md").read_text()
@@ -123,7 +123,7 @@ def test_everything_is_beside_the_tables_and_pictures(run):
         assert f"({name}.svg)" in markdown
 
 
-def test_a_feed_is_compared_with_a_constant_of_its_size(run):
+def test_a_feed_is_compared_with_a_constant_answer_of_its_size(run):
     _, _, out = run
     constant, feed = json.loads((out / "bench.json").read_text())["requests"]
 

@@ -1,4 +1,4 @@
-"""The experiment browse, on small runs of real servers, and what its check finds."""
+"""The experiment browse on small runs of real servers, and the findings of its check."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def run(tmp_path_factory):
     return done, {result["variant"]: result for result in found}, (out / "report.md").read_text()
 
 
-def test_everyone_sees_what_she_wrote(run):
+def test_everyone_reads_their_own_writes(run):
     result = run[1][GOOD]
 
     assert result["errors"] == []
@@ -47,7 +47,7 @@ def test_everyone_sees_what_she_wrote(run):
     assert result["cpu_s"]["web"] > 0
 
 
-def test_late_replicas_without_a_memory_of_writes_make_the_check_fail(run):
+def test_late_replicas_without_read_your_own_writes_make_the_check_fail(run):
     done, found, report = run
 
     assert found[BLIND]["audit"]["own_write_missed"] > 0
@@ -60,7 +60,7 @@ def test_late_replicas_without_a_memory_of_writes_make_the_check_fail(run):
     assert "own_write_missed" in report
 
 
-def test_what_cannot_be_limited_is_told(run, tmp_path):
+def test_a_limit_that_cannot_be_set_is_reported(run, tmp_path):
     _, found, report = run
 
     told = any("no app server was held" in it for it in found[GOOD]["environment"]["limitations"])
@@ -88,7 +88,7 @@ def look(what="delete", own=False, read_at=WRITTEN, seen=False):
 
 
 @pytest.mark.parametrize(("read_at", "stale"), [(100.5, 0), (101.0, 0), (101.01, 1)])
-def test_a_deleted_post_is_stale_once_all_replicas_know_of_it(read_at, stale):
+def test_a_deleted_post_is_stale_once_all_replicas_have_the_deletion(read_at, stale):
     found = audit([look(read_at=read_at)], SIGHTS, 0)
 
     assert (found["stale"], found["ok"]) == (stale, not stale)
@@ -99,7 +99,7 @@ def test_a_replica_that_never_caught_up_is_late_and_not_stale():
     assert audit([look(read_at=999.0)], [*SIGHTS[:2], Sight("two", 99.0, 99.1)], 0)["stale"] == 0
 
 
-def test_without_replicas_nothing_that_is_deleted_may_show():
+def test_without_replicas_no_deleted_post_may_show():
     assert audit([look(read_at=WRITTEN)], [], 0)["stale"] == 0
     assert audit([look(read_at=WRITTEN + 0.001)], [], 0)["stale"] == 1
 
@@ -108,7 +108,7 @@ def test_without_replicas_nothing_that_is_deleted_may_show():
     ("probes", "miscounted", "finding"),
     [([look("like", own=True)], 0, "own_write_missed"), ([look(seen=True)], 1, "miscounted")],
 )
-def test_what_the_check_looks_for_it_finds(probes, miscounted, finding):
+def test_the_check_finds_planted_faults(probes, miscounted, finding):
     found = audit(probes, [], miscounted)
 
     assert (found[finding], found["ok"]) == (1, False)
@@ -117,19 +117,19 @@ def test_what_the_check_looks_for_it_finds(probes, miscounted, finding):
 @pytest.mark.parametrize(
     "name", ["", "sqlite-4replicas", "mysql_tuned-counter-5servers", "mysql_tuned-counter-paper"]
 )
-def test_a_bad_name_is_refused_with_the_good_ones(name):
+def test_an_unknown_name_is_refused_with_the_known_ones(name):
     with pytest.raises(UnknownVariant, match="is named sqlite"):
         Browse().variant(name)
 
 
-def test_everything_that_is_published_has_its_variant():
+def test_the_published_servers_and_replicas_can_be_chosen():
     variant = Browse().variant("mysql_tuned-5servers-4replicas")
 
     assert (variant.database.app_servers, variant.database.replicas) == (5, 4)
     assert variant.environment["FEED_LISTING"] == "aggregate"
 
 
-def test_a_quota_holds_or_is_known_not_to(tmp_path):
+def test_a_quota_holds_or_is_reported_missing(tmp_path):
     spin = [sys.executable, "-c", "while True: pass"]
     with Processes(tmp_path) as processes:
         process = processes.start("web", spin, {})

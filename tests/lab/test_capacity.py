@@ -1,4 +1,4 @@
-"""The search for the highest rate that holds: against made-up services, and on a real one."""
+"""The search for the highest rate that holds: on simulated services, and on a real one."""
 
 import json
 import subprocess
@@ -25,7 +25,7 @@ USUAL = Asked()
 
 
 def step(rate, held=True, variant=NAME, repeat=1, **figures):
-    """A finished run that answered all it was offered, and kept its limits or didn't."""
+    """A finished run that answered its whole load, and kept its limits or didn't."""
     defaults = {
         "audit": HALF if variant.endswith("null") else CLEAN,
         "achieved_rps": float(rate),
@@ -52,7 +52,7 @@ def step(rate, held=True, variant=NAME, repeat=1, **figures):
 
 
 def search(holds, asked=USUAL):
-    """Answer a search with what ``holds`` makes of each load; return the names of the loads."""
+    """Run a search with ``holds`` as the service; return the names of the loads."""
     tried = []
 
     def run(variant, load):
@@ -85,14 +85,14 @@ def test_a_search_is_the_same_each_time():
     assert search(up_to(875)) == search(up_to(875))
 
 
-def test_what_breaks_is_tried_once_more():
+def test_a_broken_load_is_tried_once_more():
     tried = search(up_to(600), Asked(users=500, own={"limit_rps": 1000}))
 
     assert tried[:3] == ["500rps", "1000rps", "1000rps_again"]
 
 
-def test_what_holds_when_it_is_tried_again_holds():
-    """The machine was busy with something else, once."""
+def test_a_load_that_holds_when_retried_holds():
+    """Noisy neighbours slowed the machine once."""
     results = iter([step(500, held=False), step(500), step(1000)])
 
     tried = search(lambda load: next(results), Asked(own={"limit_rps": 1000}))
@@ -105,7 +105,7 @@ def test_what_holds_when_it_is_tried_again_holds():
     [{"achieved_rps": 79.0}, {"audit": None, "achieved_rps": None}, {"audit": HALF}],
     ids=["answers too few", "did not finish", "loses deliveries"],
 )
-def test_what_is_far_off_is_not_tried_again(far_off):
+def test_a_load_far_above_the_limit_is_not_retried(far_off):
     tried = search(
         lambda load: step(load.users, held=False, **far_off) if load.users > 100 else step(100),
         Asked(users=200),
@@ -115,7 +115,7 @@ def test_what_is_far_off_is_not_tried_again(far_off):
     assert not any(name.endswith("_again") for name in tried)
 
 
-def test_what_is_far_off_is_tried_again_on_a_machine_that_was_slowed():
+def test_a_load_far_above_the_limit_is_retried_after_cpu_steal():
     slowed = ENVIRONMENT | {"calibration_ms": 2 * ENVIRONMENT["calibration_ms"]}
     results = iter(
         [step(500), step(1000, held=False, achieved_rps=300.0, environment=slowed), step(1000)]
@@ -126,33 +126,33 @@ def test_what_is_far_off_is_tried_again_on_a_machine_that_was_slowed():
     assert tried == ["500rps", "1000rps", "1000rps_again"]
 
 
-def test_what_never_delivers_is_tried_again_too():
+def test_a_variant_that_never_delivers_is_retried_too():
     """Its audit is not clean by design."""
     broke = step(500, held=False, variant="sqlite-null")
 
     assert not is_far_off(broke, Variant.named("sqlite-null"))
 
 
-def test_nothing_is_tried_above_the_most_that_was_asked_for():
+def test_no_load_is_tried_above_the_given_maximum():
     assert rates(search(up_to(10**9), Asked(users=300, own={"limit_rps": 700}))) == [300, 600, 700]
     assert rates(search(up_to(10**9), Asked(users=300, own={"limit_rps": 7}))) == [7]
 
 
-def test_a_search_gives_up_at_the_least():
+def test_a_search_gives_up_at_the_minimum():
     tried = rates(search(up_to(0), Asked(users=40)))
 
     assert tried == [40, 40, 20, 20, 10, 10]
 
 
-def test_a_bracket_asks_only_for_what_lies_inside():
-    """Whatever held or broke: rates are rounded, and limits needn't be."""
+def test_a_search_stays_inside_its_bracket():
+    """For all bounds: rates are rounded, limits need not be."""
     for held in range(1, 120):
         for broke in range(held + 1, 120):
             rate = Bracket(held, broke).next_rate(4000)
             assert rate is None or held < rate < broke
 
 
-def test_named_loads_are_run_without_a_search():
+def test_given_loads_are_run_without_a_search():
     assert search(up_to(1000), Asked(users=875, loads="875rps")) == ["875rps"]
     with pytest.raises(ValueError, match="no load '5rps'"):
         search(up_to(1000), Asked(users=875, loads="5rps"))
@@ -183,15 +183,15 @@ def test_variants_take_turns():
         ({"audit": HALF}, "the audit is not as it should be"),
     ],
 )
-def test_each_limit_is_told_when_it_breaks(figures, limit):
+def test_each_broken_limit_is_reported(figures, limit):
     assert list(broken(step(100, **figures), VARIANT, Limits())) == [limit]
 
 
-def test_what_keeps_all_limits_holds():
+def test_a_load_that_keeps_all_limits_holds():
     assert not list(broken(step(100, failures=3), VARIANT, Limits()))
 
 
-def test_what_never_delivers_has_no_lag_to_keep_and_may_miss_all():
+def test_a_variant_that_never_delivers_has_no_lag_limit_and_may_miss_all():
     floor = step(100, variant="sqlite-null", lag_ms={"p99": None})
 
     assert not list(broken(floor, Variant.named("sqlite-null"), Limits()))
@@ -203,7 +203,7 @@ def report_of(folder, *results):
     return main(["report", str(folder)]), (folder / "report.md").read_text()
 
 
-def test_a_report_has_a_line_a_variant_and_says_what_the_limit_was(tmp_path):
+def test_a_report_has_a_line_per_variant_and_names_the_limit(tmp_path):
     status, markdown = report_of(
         tmp_path,
         *(step(500), step(1000, held=False), step(750, generator_saturated=True)),
@@ -235,7 +235,7 @@ def test_the_answer_names_the_highest_rate_and_the_fan_out_tax():
     )
 
 
-def test_several_searches_come_to_their_median(tmp_path):
+def test_several_searches_give_their_median(tmp_path):
     _, markdown = report_of(
         tmp_path, *(step(rate, repeat=n) for n, rate in ((1, 500), (2, 700), (3, 520)))
     )
@@ -243,7 +243,7 @@ def test_several_searches_come_to_their_median(tmp_path):
     assert "| sqlite-inline-setbased | clean | 520 (500 … 700) |" in markdown
 
 
-def test_a_variant_that_holds_nothing_fails_the_report(tmp_path):
+def test_a_variant_that_holds_no_load_fails_the_report(tmp_path):
     status, markdown = report_of(tmp_path, step(20, held=False), step(10, held=False))
 
     assert status == 1
@@ -253,7 +253,7 @@ def test_a_variant_that_holds_nothing_fails_the_report(tmp_path):
     assert "nothing held" in (tmp_path / "headline.svg").read_text()
 
 
-def test_a_backlog_that_was_left_is_no_loss_but_a_drained_one_is(tmp_path):
+def test_posts_missing_in_a_backlog_are_no_loss_but_after_a_drain_they_are(tmp_path):
     left = step(1000, held=False, audit=HALF, drain_s=None)
     lost = step(1000, held=False, audit=HALF)
 
@@ -293,7 +293,7 @@ def test_a_search_on_a_real_service(tmp_path):
     assert main(["report", str(tmp_path)]) == 0
 
 
-def test_a_limit_that_cannot_be_kept_is_told(tmp_path):
+def test_a_limit_that_no_load_keeps_is_reported(tmp_path):
     done, found = laboratory(tmp_path, "--users=20", "--loads=20rps", "--limit-p99-ms=0.01")
 
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""The experiment export, small: what was fetched is checked, and a check that must fail does."""
+"""The experiment export, small: its check passes, and its control fails."""
 
 import json
 import os
@@ -11,7 +11,7 @@ CUT_SHORT = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.cut_short"}
 
 
 def export(out, variants, environment=None):
-    """Run it; return its exit status and the results by variant."""
+    """Run the experiment; return its exit status and the results by variant."""
     done = subprocess.run(
         [*LABORATORY, *SMALL, f"--variants={variants}", f"--out={out}"],
         env=os.environ | (environment or {}),
@@ -23,7 +23,7 @@ def export(out, variants, environment=None):
     return done.returncode, {result["variant"]: result for result in found}
 
 
-def test_exports_are_whole_whoever_makes_them(tmp_path):
+def test_exports_are_complete_for_every_variant(tmp_path):
     status, results = export(tmp_path, "sqlite-direct,mysql_tuned-background")
 
     assert status == 0
@@ -42,7 +42,7 @@ def test_exports_are_whole_whoever_makes_them(tmp_path):
     assert "GET /v1/me/export/" not in asked
 
 
-def test_an_export_that_breaks_off_is_found(tmp_path):
+def test_a_truncated_export_is_found(tmp_path):
     status, results = export(tmp_path, "sqlite-direct", CUT_SHORT)
 
     audit = results["sqlite-direct"]["audit"]

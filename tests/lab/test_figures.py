@@ -18,7 +18,7 @@ LOAD = Load(500, 10, "locustfiles/fanout.py", counted=("POST /v1/posts/",))
 PENDING = Receipt(created_at=103.0, delivered_at=None, deliveries=501)
 
 
-def test_percentiles_are_those_of_the_single_values():
+def test_percentiles_are_computed_from_single_values():
     values = np.arange(1, 1002)
 
     found = figures.percentiles(values, ("mean", "p50", "p99", "max"))
@@ -34,7 +34,7 @@ def test_lag_is_of_the_posts_created_in_the_window():
     assert figures.lag_ms([*RECEIPTS, PENDING], 100.5, 110) == pytest.approx([300, 2500])
 
 
-def test_deliveries_are_counted_where_they_were_receipted():
+def test_deliveries_count_at_their_receipt():
     assert figures.deliveries([*RECEIPTS, PENDING], 100, 102) == 1002
 
 
@@ -47,7 +47,7 @@ def test_the_backlog_rises_with_posts_and_falls_with_receipts():
     assert backlog[4.5] == 1
 
 
-def test_the_drain_is_from_the_last_post_to_the_last_receipt():
+def test_the_drain_time_is_from_the_last_post_to_the_last_receipt():
     assert figures.drain_s(RECEIPTS) == 2.5
 
 
@@ -78,7 +78,7 @@ def requests_csv(tmp_path):
 
 
 @pytest.mark.parametrize(("run_time_s", "expected"), [(1, RAMP_S), (3, 3), (30, WARM_UP_S)])
-def test_a_short_window_is_warmed_up_for_as_long(run_time_s, expected):
+def test_a_short_window_has_a_warm_up_of_the_same_length(run_time_s, expected):
     assert warm_up_s(run_time_s) == expected
 
 
@@ -124,7 +124,7 @@ def test_a_window_without_an_answer_fails_the_run(requests_csv):
         read_requests(requests_csv((0, 10, "", "/v1/posts/")), LOAD)
 
 
-def test_what_had_no_answer_at_the_end_waits(requests_csv):
+def test_unanswered_requests_count_as_waiting(requests_csv):
     start = WARM_UP_S
     folder = requests_csv(
         (0, 10, "", "/v1/posts/"),
@@ -139,7 +139,7 @@ def test_what_had_no_answer_at_the_end_waits(requests_csv):
     assert (len(requests.latency_ms), requests.failures) == (1, {})
 
 
-def test_what_was_waited_for_in_vain_has_failed(requests_csv):
+def test_requests_without_an_answer_have_failed(requests_csv):
     folder = requests_csv(
         (0, 10, "", "/v1/posts/"),
         (WARM_UP_S + 4, 1000, "", "/v1/posts/"),

@@ -1,4 +1,4 @@
-"""What a report refuses as no measurement."""
+"""Results that a report refuses because they break a law."""
 
 import pytest
 
@@ -36,7 +36,7 @@ def test_users_who_are_missing_break_littles_law(tmp_path):
     assert "Little's law: 20.2/s * 1 s is 20.2 users, not 500" in markdown
 
 
-def test_latencies_that_the_window_cut_off_are_lower_bounds(tmp_path):
+def test_latencies_cut_off_by_the_window_are_lower_bounds(tmp_path):
     one = result(**AS_COMMITTED, balance=balance(20.2, cycle_s=13.842))
 
     status, markdown = report_of(tmp_path, one)
@@ -47,7 +47,7 @@ def test_latencies_that_the_window_cut_off_are_lower_bounds(tmp_path):
 
 
 def test_users_who_wait_for_longer_than_the_window_are_accounted_for(tmp_path):
-    """Nobody has an answer but those who are refused at once: the others wait, and are counted."""
+    """Only refused users get an answer; all others wait, and are counted."""
     refused = result(achieved_rps=0.0, failures=10, latency_ms={}, window_s=40)
     refused.balance = balance(214.0, cycle_s=1.5, in_flight=481.0, waiting_at_end=500)
 
@@ -57,7 +57,7 @@ def test_users_who_wait_for_longer_than_the_window_are_accounted_for(tmp_path):
     assert "321 users, not 500" in next(broken(refused))
 
 
-def test_what_was_waited_for_is_not_cut_off():
+def test_answered_requests_are_not_cut_off():
     assert not is_cut_off(result(**AS_COMMITTED, balance=balance(20.2, patient=True)))
 
 
@@ -78,7 +78,7 @@ def test_open_arrivals_have_to_keep_their_schedule():
     assert sentence == "arrivals: 400/s began, not 500"
 
 
-def test_cores_that_nobody_accounts_for_break_the_utilisation_law():
+def test_unaccounted_cores_break_the_utilisation_law():
     used = {"web": 20.0, "locust": 4.0}  # 1.2 cores of the 20 s
 
     assert not list(broken(result(cpu_s=used, balance=balance(busy_cores=1.3))))
@@ -87,7 +87,7 @@ def test_cores_that_nobody_accounts_for_break_the_utilisation_law():
     assert sentence.startswith("utilisation: 1.9 cores were busy, but the run's processes used 1.2")
 
 
-def test_without_the_cores_of_servers_elsewhere_utilisation_is_not_judged():
+def test_without_the_cores_of_external_servers_utilisation_is_not_judged():
     used = {"web": 20.0, "database": None}
 
     assert not list(broken(result(cpu_s=used, balance=balance(busy_cores=1.9))))

@@ -27,7 +27,7 @@ def test_daily_users_are_calculated_back(users, requests_each, factor):
 
 
 @given(st.floats(0.1, 10_000), st.integers(1, 100), st.floats(0.1, 1_000))
-def test_so_many_virtual_users_make_the_load_and_one_fewer_does_not(rps, requests, iteration_s):
+def test_the_virtual_users_make_the_load_and_one_fewer_does_not(rps, requests, iteration_s):
     users = virtual_users(rps, requests, iteration_s)
 
     assert users * requests / iteration_s >= rps * (1 - 1e-6)
@@ -55,6 +55,6 @@ def test_the_command_converts_both_ways(capsys):
         ["--rps=1", "--daily-users=1"],
     ],
 )
-def test_a_plan_that_makes_no_sense_is_refused(options):
+def test_an_impossible_plan_is_refused(options):
     with pytest.raises(SystemExit):
         main(["plan", *options])

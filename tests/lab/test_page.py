@@ -74,7 +74,7 @@ def test_the_answer_comes_first(browser):
     assert " deliveries/s" in first
 
 
-def test_every_variant_has_a_line_and_tells_how_to_repeat_it(browser):
+def test_every_variant_has_a_line_and_the_command_to_repeat_it(browser):
     lines = browser.find_elements(By.CSS_SELECTOR, "tbody tr.measured, tbody tr.failed")
     details = browser.find_elements(By.TAG_NAME, "details")
 

@@ -18,7 +18,7 @@ def loads_of(name):
 
 
 def replay(out, name, *options):
-    """Run a replay; return its exit status and its results by variant."""
+    """Run a replay; return its exit status and the results by variant."""
     status = main(["run", name, "--shared", *options, f"--out={out}"])
     assert (out / "report.html").exists()
     found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
@@ -48,8 +48,8 @@ def test_published_figures_are_shown_in_columns_that_the_table_has():
         } <= known
 
 
-def test_each_step_of_the_fan_out_has_the_load_of_its_day():
-    """Ten users by the script of that day and by Little's law; no pause in the last script."""
+def test_each_step_of_the_fan_out_has_its_published_load():
+    """Ten users by that step's script and by Little's law; no pause in the last script."""
     replayed = EXPERIMENTS["published-003"]
     under = {
         name: (load.users, load.pace_s, load.run_time_s, load.arrivals)
@@ -89,7 +89,7 @@ def test_everybody_signs_up_pauses_and_tries_again():
         assert len(load.classes) == len(load.counted) == 1
 
 
-def test_hypotheses_differ_from_what_was_found_in_one_thing():
+def test_hypotheses_differ_from_the_finding_in_one_setting():
     found = EXPERIMENTS["published-000"].variant("as_found")
 
     assert different("no_log", found) == {"LOG_REQUESTS"}
@@ -98,7 +98,7 @@ def test_hypotheses_differ_from_what_was_found_in_one_thing():
 
 
 def different(name, other):
-    """The settings in which a variant of the sign-up is not like another."""
+    """Return the settings in which two variants of the sign-up differ."""
     return {
         k
         for k, _ in set(EXPERIMENTS["published-000"].variant(name).settings.items())
@@ -123,7 +123,7 @@ def test_a_class_signs_up_while_its_log_is_collected(tmp_path):
     assert result["audit"]["ok"]
 
 
-def test_everybody_asks_for_one_thing_a_minute_and_gives_up_after_30_s():
+def test_everybody_sends_one_request_per_minute_and_gives_up_after_30_s():
     replayed = EXPERIMENTS["published-004"]
     (load,) = replayed.loads(Asked())
     shared, split = map(replayed.variant, replayed.variants[:2])
@@ -145,7 +145,7 @@ def test_exports_are_checked_in_a_small_replay(tmp_path, monkeypatch):
     assert result["balance"]["pace_s"] == 3
 
 
-def test_one_endpoint_at_a_time_is_asked_1_20_and_50_times_within_a_second():
+def test_one_endpoint_at_a_time_gets_1_20_and_50_requests_within_a_second():
     loads = loads_of("published-002")
 
     pages = ("times", "visits", "summary")
@@ -169,7 +169,7 @@ def test_a_volley_on_the_published_tables_is_answered_and_audited(tmp_path):
 
 
 @pytest.mark.parametrize(("threshold_ms", "status"), [(0.001, 1), (1e9, 0)])
-def test_a_run_fails_that_breaks_the_threshold(threshold_ms, status, tmp_path, monkeypatch):
+def test_a_run_that_breaks_the_threshold_fails(threshold_ms, status, tmp_path, monkeypatch):
     monkeypatch.setattr(Published001, "threshold_p99_ms", threshold_ms)
     small = ("--loads=smoke", "--users=2", "--run-time=1s", "--people=20")
 

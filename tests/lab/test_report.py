@@ -27,7 +27,7 @@ ENVIRONMENT = {
 
 
 def balance(rate=100.0, users=500, **sides):
-    """The sides of the laws of users who post as often as they are answered; they hold."""
+    """A balance of closed users, in which the laws hold."""
     defaults = {
         "users": users,
         "arrivals": "closed",
@@ -64,7 +64,7 @@ def report_of(folder, *results):
     return status, (folder / "report.md").read_text()
 
 
-def test_a_result_survives_its_file(tmp_path):
+def test_a_result_survives_a_round_trip_through_its_file(tmp_path):
     one = result(backlog=[(0.0, 3)], latency_ms={"p99": 1.5})
 
     one.write(tmp_path / "a")
@@ -74,7 +74,7 @@ def test_a_result_survives_its_file(tmp_path):
     assert [tuple(point) for point in read.backlog] == [(0.0, 3)]
 
 
-def test_repeats_come_to_their_median():
+def test_repeats_give_their_median():
     (summary,) = summaries(
         [result(repeat=n, achieved_rps=rate) for n, rate in ((1, 90), (2, 10), (3, 80))]
     )
@@ -92,7 +92,7 @@ def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
     assert "| 3 | 42 | 0.7 | not measured |" in markdown
 
 
-def test_the_headline_says_how_late_deliveries_are(tmp_path):
+def test_the_headline_has_the_lag(tmp_path):
     late = result(lag_ms={"p99": 68_319.0}, achieved_rps=499.6)
     prompt = result("sqlite-outbox-setbased", lag_ms={"p99": 83.6}, achieved_rps=499.0)
 
@@ -177,7 +177,7 @@ def test_options_out_of_range_are_refused(option, capsys):
     assert option[0] in capsys.readouterr().err
 
 
-def test_a_file_that_is_no_result_is_named(tmp_path, capsys):
+def test_a_file_without_a_result_is_named(tmp_path, capsys):
     (tmp_path / "result.json").write_text('{"speed": "great"}')
 
     with pytest.raises(SystemExit):
@@ -186,7 +186,7 @@ def test_a_file_that_is_no_result_is_named(tmp_path, capsys):
     assert "result.json is no result" in capsys.readouterr().err
 
 
-def test_the_answer_names_the_best_of_the_clean_and_what_failed():
+def test_the_answer_names_the_best_clean_variant_and_the_failed_ones():
     quick = result("sqlite-outbox-bulk", achieved_rps=499.0, lag_ms={"p99": 40.0})
     level = result("sqlite-outbox-setbased", achieved_rps=497.0, lag_ms={"p99": 20.0})
     lossy = result("sqlite-inline-bulk", achieved_rps=500.0, audit=HALF)
@@ -203,7 +203,7 @@ def test_the_answer_names_the_best_of_the_clean_and_what_failed():
     assert answer(compared).endswith("Failed: sqlite-inline-bulk.")
 
 
-def test_of_variants_with_like_lags_the_one_with_fewer_busy_cores_is_first():
+def test_of_variants_with_similar_lags_the_one_with_fewer_busy_cores_is_first():
     dear = result(achieved_rps=499.0, lag_ms={"p99": 84.0}, cpu_s={"web": 30.0})
     cheap = result(
         "sqlite-outbox-bulk", achieved_rps=497.0, lag_ms={"p99": 86.0}, cpu_s={"web": 20.0}
@@ -243,7 +243,7 @@ def test_a_difference_within_the_drift_of_the_machine_is_a_tie():
     )
 
 
-def test_with_enough_runs_the_spread_tells_a_tie():
+def test_with_enough_runs_the_spread_decides_a_tie():
     def runs(variant, *rates):
         return [result(variant, repeat=n, achieved_rps=r) for n, r in enumerate(rates, start=1)]
 
@@ -255,8 +255,8 @@ def test_with_enough_runs_the_spread_tells_a_tie():
     )
 
 
-def test_servers_elsewhere_are_not_measured(tmp_path):
-    """Their cores would else count as none."""
+def test_external_servers_are_not_measured(tmp_path):
+    """Otherwise their cores would count as 0."""
     one = result(cpu_s={"web": 10.0, "redis": None}, lag_ms={"p99": 9.0})
 
     _, markdown = report_of(tmp_path, one)
@@ -266,13 +266,13 @@ def test_servers_elsewhere_are_not_measured(tmp_path):
     assert "Everything ran on one machine" not in markdown
 
 
-def test_what_leaves_the_work_to_the_readers_is_not_ranked():
+def test_a_pull_store_is_not_ranked():
     compared = summaries([result(), result("sqlite-pull", achieved_rps=500.0)])
 
     assert [summary.name for summary in ranked(compared)] == ["sqlite-inline-bulk"]
 
 
-def test_nothing_is_ranked_where_the_generator_was_the_limit():
+def test_nothing_is_ranked_if_the_generator_was_saturated():
     compared = summaries([result(), result("sqlite-outbox-bulk", generator_saturated=True)])
 
     assert ranked(compared) == []
@@ -312,7 +312,7 @@ def test_two_runs_are_compared_figure_by_figure(tmp_path, capsys):
     assert "…" not in out
 
 
-def test_runs_of_unlike_length_are_compared_only_when_told(tmp_path, capsys):
+def test_runs_of_different_length_are_compared_only_on_request(tmp_path, capsys):
     result(window_s=5).write(tmp_path / "a" / "1")
     result(window_s=20).write(tmp_path / "b" / "1")
     folders = [str(tmp_path / "a"), str(tmp_path / "b")]
@@ -323,7 +323,7 @@ def test_runs_of_unlike_length_are_compared_only_when_told(tmp_path, capsys):
     assert main(["compare", *folders, "--anyway"]) == 0
 
 
-def test_unlike_machines_are_compared_only_when_told(tmp_path, capsys):
+def test_different_machines_are_compared_only_on_request(tmp_path, capsys):
     result().write(tmp_path / "a" / "1")
     other = result()
     other.environment = ENVIRONMENT | {"cpus": 64}
@@ -336,7 +336,7 @@ def test_unlike_machines_are_compared_only_when_told(tmp_path, capsys):
     assert main(["compare", *folders, "--anyway"]) == 0
 
 
-def test_a_machine_that_runs_short_is_told(tmp_path, monkeypatch):
+def test_a_machine_short_of_resources_is_reported(tmp_path, monkeypatch):
     monkeypatch.setattr("lab.running.resources.FREE_DISK_MIB", 2**60)
 
     with pytest.raises(Shortage, match=r"only [\d,]+ MiB on the disk"):

@@ -36,7 +36,7 @@ def run(tmp_path_factory):
     return done, out, results
 
 
-def test_a_run_exits_with_0_when_all_went_as_expected(run):
+def test_a_run_as_expected_exits_with_0(run):
     done, out, results = run
 
     assert done.returncode == 0, done.stderr
@@ -83,7 +83,7 @@ def test_two_servers_with_a_file_each_miss_about_half(run):
     assert (audit["duplicated"], audit["unexpected"]) == (0, 0)
 
 
-def test_what_never_delivers_misses_everything(run):
+def test_a_variant_that_never_delivers_misses_everything(run):
     result = run[2]["sqlite-null"]
 
     assert result["audit"]["missing"] == result["audit"]["expected"] > 0
@@ -91,8 +91,8 @@ def test_what_never_delivers_misses_everything(run):
     assert result["drain_s"] is None
 
 
-def test_a_variant_that_cannot_start_is_told_and_the_next_one_runs(tmp_path):
-    """People with more friends than there are people can't be seeded."""
+def test_a_variant_that_cannot_start_is_reported_and_the_next_one_runs(tmp_path):
+    """More friends than people can't be seeded."""
     done = laboratory(
         "run", "fanout", "--variants=sqlite-pull", *SMALL, "--friends=100", f"--out={tmp_path}"
     )

@@ -42,7 +42,7 @@ def run(tmp_path_factory):
     return done, (out / "report.md").read_text(), {it["variant"]: it for it in found}
 
 
-def test_the_check_finds_those_whose_sign_up_was_torn(run):
+def test_the_check_finds_half_made_people(run):
     done, report, found = run
 
     audit = found[TORN]["audit"]
@@ -53,7 +53,7 @@ def test_the_check_finds_those_whose_sign_up_was_torn(run):
     assert f"FAILED: {audit['half_made']} half_made" in report
 
 
-def test_one_transaction_leaves_nothing_of_a_sign_up_that_failed(run):
+def test_one_transaction_leaves_nothing_of_a_failed_sign_up(run):
     result = run[2][ATOMIC]
 
     assert result["failures"] > 0
@@ -79,12 +79,12 @@ def test_a_result_has_the_figures_of_the_controls(run):
     "name",
     ["sqlite", "sqlite-md5", "sqlite_per_server-argon2", "sqlite-argon2-pool7", "x-argon2"],
 )
-def test_a_variant_that_there_is_not_is_refused(name):
+def test_an_unknown_variant_is_refused(name):
     with pytest.raises(UnknownVariant, match="none of"):
         SIGNUP.variant(name)
 
 
-def test_extras_add_up():
+def test_extras_can_be_combined():
     variant = SIGNUP.variant("mysql_tuned-pbkdf2-three_commits-pool12")
 
     assert variant.environment["PASSWORD_HASHER"] == "pbkdf2"
@@ -92,7 +92,7 @@ def test_extras_add_up():
     assert variant.environment["DB_POOL_SIZE"] == "12"
 
 
-def test_the_published_loads_are_there_and_one_of_them_runs_by_itself():
+def test_the_published_loads_exist_and_one_of_them_is_the_default():
     loads = SIGNUP.loads(Asked())
 
     assert [load.name for load in loads] == ["10x10s", "100x10s", "100x60s"]

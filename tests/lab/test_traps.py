@@ -1,4 +1,4 @@
-"""What a laboratory must not fall for, each planted into real runs."""
+"""Faults planted into real runs, which the laboratory must notice."""
 
 import json
 import os
@@ -20,7 +20,7 @@ def command(out, *arguments):
 
 
 def laboratory(out, *arguments, environment=None):
-    """Run it; return its exit status, the results by variant, and the report's text."""
+    """Run the laboratory; return its exit status, the results by variant, and the report."""
     done = subprocess.run(
         command(out, *arguments),
         env=os.environ | (environment or {}),
@@ -64,14 +64,14 @@ def test_a_store_that_delivers_twice_fails(planted):
     assert "FAILED: 100.0% duplicated" in report
 
 
-def test_a_generator_that_is_the_limit_makes_no_ranking(tmp_path):
+def test_a_saturated_generator_makes_no_ranking(tmp_path):
     _, found, report = laboratory(tmp_path, "--variants=sqlite-pull", environment=BUSY)
 
     assert found["sqlite-pull"]["generator_saturated"]
     assert "Not ranked: Locust itself was the limit of sqlite-pull" in report
 
 
-def test_a_variant_that_fails_in_the_middle_leaves_the_others_as_they_are(tmp_path):
+def test_a_failing_variant_does_not_affect_the_others(tmp_path):
     """Without a Docker engine the middle one gets no Redis."""
     status, found, report = laboratory(
         tmp_path,
@@ -86,7 +86,7 @@ def test_a_variant_that_fails_in_the_middle_leaves_the_others_as_they_are(tmp_pa
     assert "DID NOT FINISH" in report
 
 
-def test_a_run_cut_by_ctrl_c_keeps_what_was_measured(tmp_path):
+def test_a_run_stopped_by_ctrl_c_keeps_its_measurements(tmp_path):
     variants = "--variants=sqlite-inline-setbased,sqlite-outbox-setbased"
     laboratory = subprocess.Popen(command(tmp_path, variants), stderr=subprocess.DEVNULL)
     give_up_at = time.monotonic() + 120
@@ -105,8 +105,8 @@ def test_a_run_cut_by_ctrl_c_keeps_what_was_measured(tmp_path):
     assert "interrupted" in (tmp_path / "report.html").read_text()
 
 
-def test_a_drain_that_takes_too_long_is_cut_and_told(tmp_path):
-    """The published way makes fewer deliveries than these people ask for."""
+def test_a_drain_that_takes_too_long_is_stopped_and_reported(tmp_path):
+    """The published way delivers slower than these people post."""
     status, found, report = laboratory(
         tmp_path,
         "--variants=mysql_tuned-task-roundtrip",

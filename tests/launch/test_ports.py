@@ -1,4 +1,4 @@
-"""A port that is in use is said to be, before anything is started."""
+"""A port in use is reported before anything is started."""
 
 import os
 import signal
@@ -29,13 +29,13 @@ def up(port, folder):
     return [*UP, f"--port={port}", f"--tokens={folder}/tokens.csv"]
 
 
-def test_who_listens_on_a_port_is_named(listener):
+def test_the_program_that_listens_on_a_port_is_named(listener):
     named = rf"{port_of(listener)} is in use by .*\(pid {os.getpid()}\)"
     with pytest.raises(PortTaken, match=named), claimed(port_of(listener)):
         pass
 
 
-def test_a_port_that_nobody_is_seen_to_listen_on_has_another_program():
+def test_a_port_without_a_visible_listener_belongs_to_another_program():
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         named = "is in use by another program; choose another"
@@ -57,7 +57,7 @@ def test_one_laboratory_at_a_time_claims_a_port():
 def test_connections_that_have_ended_do_not_keep_a_port_in_use(listener):
     port = port_of(listener)
     with socket.create_connection(("127.0.0.1", port)) as client:
-        listener.accept()[0].close()  # who closes first keeps the address for a minute
+        listener.accept()[0].close()  # the side that closes first keeps the address for a minute
         assert client.recv(1) == b""
     listener.close()
     with claimed(port):

@@ -33,7 +33,7 @@ def test_leaving_the_block_ends_everything(tmp_path):
     assert not any(psutil.pid_exists(process.pid) for process in started)
 
 
-def test_what_ignores_the_signal_is_killed_with_its_children(processes, monkeypatch):
+def test_a_process_that_ignores_the_signal_is_killed_with_its_children(processes, monkeypatch):
     monkeypatch.setattr("launch.processes.STOP_WITHIN_S", 0.2)
     process = processes.start("web", STUBBORN, {})
     processes.wait_until("web", lambda: "up" in processes.log_tail("web"))
@@ -46,21 +46,21 @@ def test_what_ignores_the_signal_is_killed_with_its_children(processes, monkeypa
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_process_that_ends_by_itself_fails_the_run_with_its_last_words(processes):
+def test_a_process_that_exits_fails_the_run_with_its_last_output(processes):
     processes.start("web", [sys.executable, "-c", "print('no port'); raise SystemExit(3)"], {})
 
     with pytest.raises(RunFailed, match=r"web ended \(3\): no port"):
         processes.wait_until("web", lambda: False)
 
 
-def test_a_process_that_never_gets_ready_fails_the_run(processes):
+def test_a_process_that_is_never_ready_fails_the_run(processes):
     processes.start("web", SLEEP, {})
 
     with pytest.raises(RunFailed, match="wasn't ready within"):
         processes.wait_until("web", lambda: False, within_s=0.2)
 
 
-def test_a_command_gives_its_output_and_other_exit_codes_fail_the_run(processes):
+def test_a_command_returns_its_output_and_other_exit_codes_fail_the_run(processes):
     assert processes.call("echo", ["echo", "hello"], {}) == "hello\n"
     assert processes.call("false", ["false"], {}, ok=(0, 1)) == ""
     with pytest.raises(RunFailed, match="false ended with status 1"):

@@ -1,4 +1,4 @@
-"""Private servers, and those that somebody else runs."""
+"""Private servers, and external ones."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def processes(tmp_path):
 
 @pytest.fixture(scope="module")
 def somebodys(tmp_path_factory):
-    """Where somebody else runs servers."""
+    """A folder with external servers."""
     folder = tmp_path_factory.mktemp("somebody")
     with Processes(folder / "logs") as processes:
         yield processes, folder
@@ -73,7 +73,7 @@ PROFILE_NAMES = ("default.cnf", "published.cnf", "tuned.cnf")
 
 @pytest.fixture(scope="module", params=PROFILE_NAMES)
 def profiled(request, tmp_path_factory):
-    """A server of each profile, whose user has settings that no server understands."""
+    """A server of each profile; the user's own settings would stop it."""
     folder = tmp_path_factory.mktemp("profiled")
     (folder / ".my.cnf").write_text("[mysqld]\nno_such_option = 1\n")
     with pytest.MonkeyPatch.context() as patch, Processes(folder / "logs") as processes:
@@ -112,12 +112,12 @@ def test_a_server_listens_on_its_own_port_of_this_machine_only(profiled):
     assert open_to == [("127.0.0.1", profiled.port)]
 
 
-def test_a_server_says_whose_it_is(profiled):
+def test_a_server_reports_its_name_and_version(profiled):
     assert re.fullmatch(r"(MySQL|MariaDB) \d+\.\d+\.\d+", profiled.version())
 
 
 @pytest.mark.parametrize("name", ["default.cnf", "published.cnf"])
-def test_what_is_published_are_three_options(name):
+def test_the_published_profile_sets_three_options(name):
     profile = ConfigParser()
     profile.read(PROFILES / name)
 
@@ -133,7 +133,7 @@ def test_what_is_published_are_three_options(name):
         ("8.0.36", "MySQL 8.0.36"),
     ],
 )
-def test_mysql_and_mariadb_are_told_apart(said, name):
+def test_mysql_and_mariadb_are_distinguished(said, name):
     assert mysql_name(said) == name
 
 
@@ -151,7 +151,7 @@ def program(path):
 
 @pytest.fixture
 def only(tmp_path, monkeypatch):
-    """A folder that has all programs there are."""
+    """The only folder in which programs are found."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setattr(launchers, "UNPACKED", folder)
@@ -161,7 +161,7 @@ def only(tmp_path, monkeypatch):
     return folder
 
 
-def test_mariadb_is_taken_unless_mysql_is_chosen(only, monkeypatch):
+def test_mariadb_is_used_unless_mysql_is_chosen(only, monkeypatch):
     program(only / "mariadbd")
     program(only / "mysqld")
 
@@ -170,13 +170,13 @@ def test_mariadb_is_taken_unless_mysql_is_chosen(only, monkeypatch):
     assert installed(MySQL) == str(only / "mysqld")
 
 
-def test_mysql_is_taken_where_there_is_nothing_else(only):
+def test_mysql_is_used_if_there_is_nothing_else(only):
     program(only / "mysqld")
 
     assert installed(MySQL) == str(only / "mysqld")
 
 
-def test_what_mariadb_links_as_mysqld_is_not_mysql(only, monkeypatch):
+def test_mariadbs_link_named_mysqld_is_not_mysql(only, monkeypatch):
     program(only / "mariadbd")
     (only / "mysqld").symlink_to("mariadbd")
     monkeypatch.setenv("LAB_MYSQL", "mysql")
@@ -230,7 +230,7 @@ def test_containers_are_those_of_compose():
 
 @pytest.fixture
 def external(mysql, redis_server):
-    """What the user of --servers external sets; REDIS_URL and BROKER_URL come from Redis alone."""
+    """The environment for --servers external; REDIS_URL and BROKER_URL are one Redis."""
     return mysql.environment | redis_server.environment
 
 
@@ -247,7 +247,7 @@ def laboratory(tmp_path, environment, variant="mysql_tuned-task-ring"):
     return done, json.loads(path.read_text())
 
 
-def test_external_servers_serve_a_run_and_are_left_as_they_were(tmp_path, external, mysql):
+def test_external_servers_serve_a_run_and_are_not_changed(tmp_path, external, mysql):
     done, result = laboratory(tmp_path, external)
 
     assert done.returncode == 0, done.stderr
@@ -262,7 +262,7 @@ def test_external_servers_serve_a_run_and_are_left_as_they_were(tmp_path, extern
         assert redis.Redis.from_url(external[name]).dbsize() == 0
 
 
-def test_an_external_redis_with_something_in_it_is_refused_and_kept(tmp_path, external):
+def test_an_external_redis_with_keys_is_refused_and_not_changed(tmp_path, external):
     client = redis.Redis.from_url(external["REDIS_URL"])
     client.set("mine", "dear to me")
 
@@ -280,7 +280,7 @@ def test_an_external_database_with_another_profile_is_refused(tmp_path, external
     assert "max_connections is 1000, not 150" in result["errors"][0]
 
 
-def test_external_servers_have_to_be_named(tmp_path):
+def test_external_servers_must_be_named(tmp_path):
     done, result = laboratory(tmp_path, {"DATABASE_URL": ""}, "mysql_tuned-inline-setbased")
 
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""``make mysql`` where it cannot work; with a network it is what the tests on MySQL run on."""
+"""``make mysql`` without apt or network; the tests on MySQL cover its success."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ def unpack(folder, **environment):
 
 @pytest.fixture
 def without_apt(tmp_path):
-    """A PATH with the shell's own company."""
+    """A PATH with basic programs, without apt."""
     folder = tmp_path / "bin"
     folder.mkdir()
     for name in ("sh", "id", "mkdir", "rm"):
@@ -26,7 +26,7 @@ def without_apt(tmp_path):
     return str(folder)
 
 
-def test_what_is_missing_is_said(tmp_path, without_apt):
+def test_a_missing_program_is_named(tmp_path, without_apt):
     done = unpack(tmp_path, PATH=without_apt)
 
     assert done.returncode == 1
@@ -34,7 +34,7 @@ def test_what_is_missing_is_said(tmp_path, without_apt):
 
 
 @pytest.mark.skipif(not shutil.which("apt-get"), reason="the mirror is asked by apt")
-def test_a_mirror_that_does_not_answer_is_named_and_nothing_is_left(tmp_path):
+def test_an_unreachable_mirror_is_named_and_nothing_is_left(tmp_path):
     proxy = {f"{scheme}_proxy": "http://127.0.0.1:9" for scheme in ("http", "https")}
 
     done = unpack(tmp_path, PATH=os.environ["PATH"], **proxy)

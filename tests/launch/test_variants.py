@@ -5,12 +5,12 @@ from launch.variants import UnknownVariant, Variant
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.name)
-def test_every_variant_of_an_experiment_has_a_name_that_says_it(experiment):
+def test_every_variant_of_an_experiment_can_be_parsed_from_its_name(experiment):
     for name in experiment.variants:
         assert experiment.variant(name).name == name
 
 
-def test_any_combination_can_be_spelled():
+def test_any_combination_can_be_named():
     variant = Variant.named("sqlite-outbox-bulk")
 
     assert variant.environment == {"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "bulk"}
@@ -21,7 +21,7 @@ def test_any_combination_can_be_spelled():
     ("name", "strategy", "store"),
     [("sqlite-pull", "inline", "pull"), ("sqlite-null", "null", "setbased")],
 )
-def test_short_names(name, strategy, store):
+def test_short_names_are_expanded(name, strategy, store):
     variant = Variant.named(name)
 
     assert (variant.strategy, variant.store) == (strategy, store)
@@ -36,14 +36,14 @@ def test_short_names(name, strategy, store):
         ("sqlite-outbox-setbased", None, False),
     ],
 )
-def test_a_broker_is_there_for_celery(name, broker, redis):
+def test_celery_variants_have_a_broker(name, broker, redis):
     variant = Variant.named(name)
 
     assert (variant.broker, variant.uses_redis) == (broker, redis)
 
 
 @pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@redis"])
-def test_a_broker_that_makes_no_sense_is_refused(name):
+def test_an_impossible_broker_is_refused(name):
     with pytest.raises(UnknownVariant, match=r"broker"):
         Variant.named(name)
 
@@ -51,7 +51,7 @@ def test_a_broker_that_makes_no_sense_is_refused(name):
 @pytest.mark.parametrize(
     "name", ["", "sqlite", "oracle-inline-bulk", "sqlite-later-bulk", "sqlite-inline-paper"]
 )
-def test_a_bad_name_is_refused_with_the_good_ones(name):
+def test_an_unknown_name_is_refused_with_the_known_ones(name):
     with pytest.raises(UnknownVariant, match=r"none of (sqlite|inline|rowwise), "):
         Variant.named(name)
 
@@ -65,5 +65,5 @@ def test_a_bad_name_is_refused_with_the_good_ones(name):
         ("sqlite_per_server-inline-bulk", False),
     ],
 )
-def test_what_is_lost_by_design_is_known(name, clean):
+def test_losses_by_design_are_known(name, clean):
     assert Variant.named(name).should_be_clean == clean

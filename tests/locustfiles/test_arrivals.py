@@ -1,4 +1,4 @@
-"""Closed and open arrivals, before a service that stands still for a while."""
+"""Closed and open arrivals, with a service that stalls for a while."""
 
 import os
 import signal
@@ -50,7 +50,7 @@ def stalling_run(run, service, tmp_path):
     return start
 
 
-def test_open_arrivals_go_on_and_count_from_when_they_were_due(stalling_run):
+def test_open_arrivals_continue_and_latency_counts_from_the_due_time(stalling_run):
     closed, opened = sorted(stalling_run("closed")), sorted(stalling_run("open"))
 
     assert len(opened) > len(closed) + 15  # 20 users, who had to wait for 3 to 4 posts each
@@ -60,13 +60,13 @@ def test_open_arrivals_go_on_and_count_from_when_they_were_due(stalling_run):
 
 @pytest.fixture
 def silent(service):
-    """A service that takes every connection and never answers."""
+    """A service that accepts every connection and never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         yield SimpleNamespace(url=url, tokens=service.tokens)
 
 
-def test_what_is_due_beyond_the_bound_is_dropped_and_counted(silent, tmp_path):
+def test_actions_beyond_the_limit_in_flight_are_dropped_and_counted(silent, tmp_path):
     locustfile = tmp_path / "few.py"
     locustfile.write_text(FEW_IN_FLIGHT)
 

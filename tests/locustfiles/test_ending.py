@@ -82,8 +82,8 @@ def test_a_service_that_never_delivers_is_not_clean(tmp_path):
     assert f"the backlog is not empty: {found.posts} posts" in done.output
 
 
-def test_deliveries_that_a_store_loses_are_missing(tmp_path):
-    """Every post gets its receipt, but half of the people don't get every third post."""
+def test_lost_deliveries_are_missing(tmp_path):
+    """Every post gets its receipt, but half of the people lack every third post."""
     with serving("sqlite-outbox-setbased", tmp_path) as service:
         with closing(sqlite3.connect(tmp_path / "feed-0.sqlite3")) as database:
             database.execute("""
@@ -139,7 +139,7 @@ def duplicator(service):
         thread.join()
 
 
-def test_deliveries_that_a_store_makes_twice_are_duplicated(duplicator, tmp_path):
+def test_repeated_deliveries_are_duplicated(duplicator, tmp_path):
     done = Run(duplicator, tmp_path, "--visible-share=0", "--users=5", seconds=2)
 
     found = audit(done)
@@ -148,7 +148,7 @@ def test_deliveries_that_a_store_makes_twice_are_duplicated(duplicator, tmp_path
     assert found.missing == 0
 
 
-def test_a_service_that_went_away_is_not_clean(run):
+def test_an_unreachable_service_is_not_clean(run):
     done = run("--host=http://127.0.0.1:9", "--drain-s=1", "--exit-code-on-error=0")
 
     assert done.exit_code == 1

@@ -1,4 +1,4 @@
-"""k6 with fanout.k6.js makes the same load as Locust with fanout.py. It needs k6: make test-k6."""
+"""k6 with fanout.k6.js creates the same load as Locust with fanout.py. Run it with make test-k6."""
 
 import json
 import os
@@ -103,7 +103,7 @@ def test_in_a_star_person_1_posts(k6, posts_of):
     assert posts_of() - before == {1: done.checks["passes"]}
 
 
-def test_a_broken_limit_is_an_exit_code(k6):
+def test_a_broken_limit_sets_the_exit_code(k6):
     kept = k6(USERS=10, RUN_TIME="2s", FAIL_P99_MS=60000, FAIL_RATIO=0)
     broken = k6(USERS=10, RUN_TIME="2s", FAIL_P99_MS=0.001)
 
@@ -124,7 +124,7 @@ def test_the_share_of_failures_is_limited(ratio, exit_code, k6, service, tmp_pat
     assert done.checks["value"] == pytest.approx(0.5)
 
 
-def test_what_a_silent_service_is_sent_is_bounded_and_breaks_limits(k6):
+def test_requests_to_a_silent_service_are_bounded_and_break_limits(k6):
     """k6 waits half a minute for the last answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=100) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"

@@ -20,7 +20,7 @@ def test_people_read_more_than_they_write(run):
     assert "audit: clean" in done.output
 
 
-def test_reading_may_arrive_on_a_schedule_too(run):
+def test_open_arrivals_work_for_reads(run):
     done = run("--arrivals=open", file="locustfiles/mixed.py")
 
     assert done.exit_code == 0, done.output

@@ -1,4 +1,4 @@
-"""When closed users act: on their own schedules, unless an answer took longer than those allow."""
+"""Closed users act on their own schedules, unless an answer takes too long."""
 
 import json
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 MODULE = "tests.locustfiles.waits"
 
 
-def test_what_is_late_is_made_up_for_unless_a_whole_turn_is_missed():
+def test_a_late_action_is_made_up_for_unless_a_whole_turn_is_missed():
     out = subprocess.check_output([sys.executable, "-m", MODULE], text=True)
 
     found = json.loads(out)

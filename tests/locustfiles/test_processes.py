@@ -1,4 +1,4 @@
-"""Several Locust processes: each plays people of its own, and audits what it was told."""
+"""Several Locust processes: each has its own people, and audits its accepted posts."""
 
 import re
 import subprocess
@@ -16,7 +16,7 @@ def assert_shared_out(done, users):
     assert not (done.folder / "accepted.csv").exists()
 
 
-def test_processes_play_different_people(run):
+def test_processes_act_as_different_people(run):
     port = free_port()
     done = run("--processes=2", f"--master-bind-port={port}", f"--master-port={port}", seconds=4)
 
@@ -29,7 +29,7 @@ def test_processes_play_different_people(run):
     assert done.rows("requests-1.csv")
 
 
-def test_a_master_judges_what_its_workers_saw(run, service, tmp_path):
+def test_a_master_checks_the_limits_for_its_workers(run, service, tmp_path):
     port = free_port()
     worker = [
         *(sys.executable, "-m", "locust", "-f", "locustfiles/fanout.py", "--worker"),

@@ -55,7 +55,7 @@ def browser(tmp_path):
 
 
 def shown(browser):
-    """The rows of the table in sight."""
+    """Return the visible rows of the table."""
     rows = browser.find_elements(By.CSS_SELECTOR, "table tbody tr")
     cells = [[td.text for td in row.find_elements(By.TAG_NAME, "td")] for row in rows]
     return {row[0]: row[1] for row in cells if len(row) == 2}
@@ -76,7 +76,7 @@ def tab(web_ui, browser):
     return browser
 
 
-def test_the_tab_shows_what_the_service_says_while_it_changes(tab, tmp_path):
+def test_the_tab_follows_the_service(tab, tmp_path):
     within = WebDriverWait(tab, 20, ignored_exceptions=[Exception])
     within.until(lambda it: shown(it)[DELIVERIES] != "0 / s")
     first = shown(tab)
@@ -125,7 +125,7 @@ def test_limits_can_be_set_in_the_form(web_ui, browser, locust):
     assert "--fail-ratio" not in log
 
 
-def test_the_figures_are_there_as_json_too(web_ui):
+def test_the_figures_are_available_as_json(web_ui):
     time.sleep(1.5)
     with urllib.request.urlopen(f"{web_ui}/fan-out", timeout=5) as answer:
         told = json.load(answer)

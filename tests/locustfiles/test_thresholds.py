@@ -32,14 +32,14 @@ def test_a_broken_limit_is_named_with_its_figure(run, limit):
     assert " is broken: the " in done.output
 
 
-def test_too_many_failures_break_a_run(run, half_of_the_tokens_are_wrong):
+def test_too_many_failures_break_the_limit(run, half_of_the_tokens_are_wrong):
     done = run("--fail-ratio=0.4", *HALF_FAIL, half_of_the_tokens_are_wrong)
 
     assert done.exit_code == 1
     assert done.broken == ["--fail-ratio"]
 
 
-def test_fewer_failures_do_not(run, half_of_the_tokens_are_wrong):
+def test_fewer_failures_keep_the_limit(run, half_of_the_tokens_are_wrong):
     done = run("--fail-ratio=0.6", *HALF_FAIL, half_of_the_tokens_are_wrong)
 
     assert done.exit_code == 0, done.output
@@ -54,7 +54,7 @@ def test_the_p99_is_exact(run):
     assert min(abs(told - time) for time in times[-3:]) < 1
 
 
-def test_a_limit_that_nothing_is_known_of_is_broken(run):
+def test_a_limit_without_a_figure_is_broken(run):
     done = run("--host=http://127.0.0.1:9", "--fail-lag-ms=1000", "--no-audit")
 
     assert done.broken == ["--fail-lag-ms"]

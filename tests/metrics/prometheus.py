@@ -28,7 +28,7 @@ def tool(name):
 
 
 class Prometheus:
-    """Scrapes what serves on a port of this machine."""
+    """Scrapes a port of this machine."""
 
     def __init__(self, processes: Processes, folder: Path, port: int):
         self.url = f"http://127.0.0.1:{free_port()}"
@@ -57,7 +57,7 @@ class Prometheus:
         return next(iter(self.ask(query).values()), 0.0)
 
     def wait_for(self, query: str, value: float, *, within_s: float = 10):
-        """Wait until a query has this value; fail with the one that it has."""
+        """Wait until a query has this value; fail with its last value."""
         give_up_at = time.monotonic() + within_s
         while self.number(query) != value and time.monotonic() < give_up_at:
             time.sleep(0.1)

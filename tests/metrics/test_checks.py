@@ -12,7 +12,7 @@ PROCESSES = {
 
 
 @pytest.mark.parametrize("argv", PROCESSES.values(), ids=PROCESSES.keys())
-def test_no_process_starts_that_could_not_count(argv, tmp_path):
+def test_no_process_starts_with_an_unwritable_metrics_folder(argv, tmp_path):
     folder = tmp_path / "metrics"
     folder.touch()  # root may write into any folder, but not into a file
 

@@ -17,7 +17,7 @@ TARGETS = {
     for target in panel["targets"]
 }
 RATE_INTERVAL = "10s"
-"""Of many scrapes, since a busy machine misses some."""
+"""Many scrapes, since a busy machine misses some."""
 
 
 @pytest.fixture(scope="module")
@@ -33,13 +33,13 @@ def answers(tmp_path_factory):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_query_has_figures_to_show(name, answers):
+def test_every_query_returns_figures(name, answers):
     assert answers[name]
     assert all(math.isfinite(figure) for figure in answers[name].values())
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_every_legend_names_labels_that_are_there(name, answers):
+def test_every_legend_names_existing_labels(name, answers):
     named = set(re.findall(r"{{(\w+)}}", TARGETS[name]["legendFormat"]))
 
     assert all(named == dict(labels).keys() for labels in answers[name])
@@ -48,5 +48,5 @@ def test_every_legend_names_labels_that_are_there(name, answers):
 @pytest.mark.parametrize(
     "name", ["Requests by status A", "Deliveries A", "Posts accepted and delivered B", "Lag B"]
 )
-def test_what_the_load_moves_is_above_zero(name, answers):
+def test_figures_of_the_load_are_above_zero(name, answers):
     assert sum(answers[name].values()) > 0

@@ -10,7 +10,7 @@ from metrics.deliveries import Batch, observe
 
 @pytest.fixture
 def batches():
-    """What the deliveries of a test are told as."""
+    """The batches that a test's deliveries send."""
     found = []
 
     def note(post_ids, count, **kwargs):
@@ -23,7 +23,7 @@ def batches():
 
 @pytest.fixture
 def counted(monkeypatch):
-    """Tell what was counted since the start of the test."""
+    """Return the counts since the start of the test."""
     labels = ("inline", "setbased")
     counters = (definitions.posts_delivered, definitions.deliveries)
     before = [it.labels(*labels)._value.get() for it in counters]
@@ -38,7 +38,7 @@ def write(author_id):
     return Post.objects.create(author_id=author_id, body="x")
 
 
-def test_a_delivery_is_one_for_the_author_and_one_for_each_friend(friends, batches, counted):
+def test_a_post_counts_a_delivery_for_the_author_and_each_friend(friends, batches, counted):
     deliver([write(1), write(4)])
 
     observe(batches, FriendCounts())

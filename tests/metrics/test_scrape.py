@@ -32,7 +32,7 @@ def prometheus(running):
 
 @pytest.fixture(scope="module")
 def whole(tmp_path_factory):
-    """One for the tests that break nothing; its counts go on from test to test."""
+    """A service for tests that break nothing; its counts continue from test to test."""
     with metered(tmp_path_factory.mktemp("whole")) as running:
         yield running
 
@@ -44,7 +44,7 @@ def watching_whole(whole):
 
 @pytest.fixture(scope="module")
 def idle(tmp_path_factory):
-    """One for the tests that write no posts."""
+    """A service for tests that write no posts."""
     folder = tmp_path_factory.mktemp("idle")
     with metered(folder) as running:
         yield running
@@ -56,7 +56,7 @@ def watching_idle(idle):
 
 
 def post(running, seconds=1.0):
-    """Post with several clients, then wait for the drain; return how many posts there are."""
+    """Post with several clients, then wait for the drain; return the number of posts."""
     with running.load(8):
         time.sleep(seconds)
     list(running.service.drain())
@@ -83,7 +83,7 @@ def test_every_request_and_every_delivery_is_counted_over_all_processes(whole, w
     watching_whole.wait_for("sum(feed_lag_seconds_count)", posts)
 
 
-def test_the_lag_is_that_of_the_receipts(whole, watching_whole):
+def test_the_lag_is_computed_from_the_receipts(whole, watching_whole):
     posts = post(whole)
     watching_whole.wait_for("sum(feed_lag_seconds_count)", posts)
 
@@ -97,7 +97,7 @@ def test_the_lag_is_that_of_the_receipts(whole, watching_whole):
         assert counted == sum(lag_s <= float(bound) for lag_s in lags_s)
 
 
-def test_the_backlog_is_what_waits_for_the_drainer(whole, watching_whole):
+def test_posts_that_wait_for_the_drainer_are_the_backlog(whole, watching_whole):
     delivered = len(whole.accepted)
     whole.processes.stop("workers")
     with whole.load(2):
@@ -113,7 +113,7 @@ def test_the_backlog_is_what_waits_for_the_drainer(whole, watching_whole):
     watching_whole.wait_for("sum(feed_deliveries_total)", posts * OWNERS)
 
 
-def test_the_counts_outlive_a_killed_app_worker_and_a_stopped_drainer(running, prometheus):
+def test_counts_survive_a_killed_app_worker_and_a_stopped_drainer(running, prometheus):
     before = post(running)
     prometheus.wait_for(REQUESTS, before)
     for victim in running.workers_of("web")[:2]:
@@ -132,7 +132,7 @@ def test_the_counts_outlive_a_killed_app_worker_and_a_stopped_drainer(running, p
     assert prometheus.number("sum(resets(feed_deliveries_total[5m]))") == 0
 
 
-def test_only_living_processes_hold_connections(whole, watching_whole):
+def test_only_running_processes_count_connections(whole, watching_whole):
     watching_whole.wait_for(POSTS, post(whole))
     held = watching_whole.number("feed_database_connections")
     assert 2 <= held <= len(whole.workers_of("web")) + 1
@@ -143,7 +143,7 @@ def test_only_living_processes_hold_connections(whole, watching_whole):
     whole.service.start_workers()
 
 
-def test_the_series_stay_few_however_many_urls_and_methods_are_asked_for(idle, watching_idle):
+def test_the_number_of_series_is_bounded_for_any_urls_and_methods(idle, watching_idle):
     for number in range(1, 101):
         ask(idle, f"/v1/people/{number}/posts/")
         ask(idle, f"/no/such/{number}")
@@ -158,11 +158,11 @@ def test_the_series_stay_few_however_many_urls_and_methods_are_asked_for(idle, w
     assert watching_idle.number("count(feed_requests_total)") <= 6
 
 
-def test_the_strategy_and_the_store_are_told(watching_idle):
+def test_the_strategy_and_the_store_are_exported(watching_idle):
     watching_idle.wait_for('feed_service_info{strategy="outbox", store="setbased"}', 1)
 
 
-def test_prometheus_may_ask_by_an_address_that_is_no_allowed_host(idle):
+def test_prometheus_may_scrape_by_an_address_outside_allowed_hosts(idle):
     assert ask(idle, "/healthz", Host="10.0.0.7:8000")[0] == 400
 
     status, text = ask(idle, "/metrics", Host="10.0.0.7:8000")
@@ -171,7 +171,7 @@ def test_prometheus_may_ask_by_an_address_that_is_no_allowed_host(idle):
     assert "feed_backlog_posts 0.0" in text
 
 
-def test_without_the_database_the_counts_are_told_all_the_same(running):
+def test_without_the_database_the_counts_are_still_exported(running):
     post(running, seconds=0.3)
     running.processes.stop("workers")
     for file in running.folder.glob("feed-0.sqlite3*"):
@@ -189,7 +189,7 @@ def test_without_the_database_the_counts_are_told_all_the_same(running):
 
 
 def ask_again(running, path):
-    """Ask until new workers are there to answer."""
+    """Repeat the request until new workers answer."""
     give_up_at = time.monotonic() + 10
     while True:
         try:
@@ -199,7 +199,7 @@ def ask_again(running, path):
             time.sleep(0.1)
 
 
-def test_a_drainer_with_a_folder_of_its_own_answers_on_its_own_port(running):
+def test_a_drainer_with_its_own_folder_answers_on_its_own_port(running):
     running.processes.stop("workers")
     port = free_port()
     own = {"METRICS_PORT": str(port), "PROMETHEUS_MULTIPROC_DIR": f"{running.folder}/own"}

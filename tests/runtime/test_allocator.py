@@ -22,5 +22,5 @@ def pages_asked_for(how):
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def test_arrays_are_made_where_the_last_ones_were():
+def test_arrays_reuse_the_memory_of_earlier_ones():
     assert pages_asked_for("kept") < 100 < 1000 < pages_asked_for("returned")

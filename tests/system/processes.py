@@ -1,4 +1,4 @@
-"""A small service of real processes under load, and faults that hit it in mid-work."""
+"""A small service of real processes under load, and faults during its work."""
 
 import json
 import os
@@ -80,7 +80,7 @@ class Running:
         return sum(start <= at < end for at, _ in self.accepted)
 
     def audit(self) -> dict:
-        """Stop the load, wait for the drain and audit against all that clients were told."""
+        """Stop the load, wait for the drain and audit against all accepted posts."""
         self.stop_clients()
         list(self.service.drain())
         path = self.folder / "accepted.csv"
@@ -102,12 +102,12 @@ class Running:
         return MySQLdb.connect(host=url.hostname, port=url.port, user=url.username, db="feed")
 
     def workers_of(self, role: str) -> list[int]:
-        """The processes of a role that do the work: gunicorn's children, or the drainer."""
+        """Return the processes of a role that do the work: gunicorn's children, or the drainer."""
         parents = [psutil.Process(pid) for pid in self.processes.pids(role)]
         return [p.pid for parent in parents for p in parent.children() or [parent]]
 
     def in_transaction(self, pid: int) -> bool:
-        """Tell whether a process is inside a transaction (on SQLite: one that writes)."""
+        """Return whether a process is inside a transaction (on SQLite: a write transaction)."""
         if not self.service.servers:
             return self._holds_sqlites_lock(pid)
         time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s

@@ -1,4 +1,4 @@
-"""The same for Celery, whose messages and workers may vanish while posts are on their way."""
+"""Celery's messages and workers vanish under load: accepted posts still arrive, once."""
 
 import os
 import signal
@@ -39,7 +39,7 @@ def service(request, tmp_path_factory):
 
 @pytest.fixture
 def running(service):
-    """The service under load; what it was told before is audited again."""
+    """The service under load; earlier accepted posts are audited again."""
     with service.load(clients=4):
         delivered = service.query(DELIVERED)
         wait_for(lambda: service.query(DELIVERED) > delivered)
@@ -65,15 +65,15 @@ def children(running):
 
 
 def in_flight(running):
-    """A process is hit inside its transaction, while there are posts to deliver."""
+    """Return whether a process is inside its transaction, with posts to deliver."""
     return lambda pid: running.in_transaction(pid) and running.query(PENDING) > 0
 
 
 def supervise(running):
-    """Start the workers anew if one has ended, as compose does.
+    """Restart the workers if one has ended, as compose does.
 
-    Celery's goes on without its broker unless that vanishes while a task is under way: closing
-    the channel then asks the broker once more, and kombu 5.7 fails there with an AttributeError.
+    A worker survives without its broker unless that vanishes during a task: closing the channel
+    then calls the broker once more, and kombu 5.7 fails there with an AttributeError.
     """
     if running.processes.have_ended("workers"):
         running.processes.stop("workers")
@@ -99,7 +99,7 @@ def test_a_celery_child_that_is_killed_loses_nothing(running):
     assert_all_arrived(running, killed_at)
 
 
-def test_a_celery_worker_that_is_killed_whole_loses_nothing(running):
+def test_a_celery_worker_killed_with_its_children_loses_nothing(running):
     main = celery_main(running)
     kill_when(lambda: children(running), in_flight(running))
     rest = [main, *main.children()]
@@ -127,7 +127,7 @@ def test_a_broker_that_forgets_everything_loses_nothing(running):
     assert_all_arrived(running, flushed_at)
 
 
-def test_a_broker_that_is_gone_for_a_while_refuses_no_post(running):
+def test_an_unavailable_broker_makes_no_post_fail(running):
     broker = running.service.servers[-1]
     running.processes.stop(broker.role)
     gone_at = time.monotonic()

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.alone
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
-    """A service on MySQL, without load, that recovers from one fault after the other."""
+    """A service on MySQL, without load."""
     folder = tmp_path_factory.mktemp("run")
     with Running("mysql_tuned-inline-setbased", folder, clients=0) as running:
         yield running
@@ -44,7 +44,7 @@ def post(running):
 
 
 def assert_unavailable(running, times=12, at_once=1):
-    """Whichever worker answers, it says 503 and when to come back."""
+    """Every worker answers 503 with Retry-After."""
     with ThreadPool(at_once) as clients:
         answers = clients.map(post, [running] * times, chunksize=1)
     for status, headers, seconds in answers:
@@ -54,7 +54,7 @@ def assert_unavailable(running, times=12, at_once=1):
 
 
 def assert_recovers(running):
-    """Each worker may notice its dead connections once; after that all is well."""
+    """Each worker may fail once on a dead connection, then all requests succeed."""
     give_up_at = time.monotonic() + 20
     good = 0
     while good < 20:
@@ -65,7 +65,7 @@ def assert_recovers(running):
     assert running.audit()["ok"]
 
 
-def test_too_many_connections(running):
+def test_too_many_connections_give_503_and_recovery(running):
     server = {"host": "127.0.0.1", "port": running.service.servers[0].port, "user": "root"}
     with ExitStack() as others:
         admin = others.enter_context(closing(MySQLdb.connect(**server)))
@@ -81,14 +81,14 @@ def test_too_many_connections(running):
 
 
 def kill_idle_connections(admin):
-    """Take the service's kept connections away."""
+    """Kill the service's kept connections."""
     cursor = admin.cursor()
     cursor.execute("SELECT id FROM information_schema.processlist WHERE db = 'feed'")
     for (number,) in cursor.fetchall():
         cursor.execute(f"KILL {number}")
 
 
-def test_a_stalled_database(running):
+def test_a_stalled_database_gives_503_and_recovery(running):
     assert post(running)[0] == 201
     (pid,) = running.processes.pids("database")
     psutil.Process(pid).suspend()
@@ -99,7 +99,7 @@ def test_a_stalled_database(running):
     assert_recovers(running)
 
 
-def test_a_database_that_is_killed_and_started_again(running):
+def test_a_restarted_database_gives_503_and_recovery(running):
     for _ in range(10):
         assert post(running)[0] == 201
     (pid,) = running.processes.pids("database")

@@ -1,4 +1,4 @@
-"""SIGKILL under load, in the middle of the work: what was accepted still arrives, once."""
+"""SIGKILL under load, during the work: accepted posts still arrive, once."""
 
 import sys
 import time
@@ -52,12 +52,12 @@ def test_an_app_worker_that_is_killed_loses_nothing_that_it_had_accepted(running
     killed = kill_when(lambda: running.workers_of("web"), running.in_transaction)
     killed_at = time.monotonic()
     while killed in running.workers_of("web") or len(running.workers_of("web")) < 2:
-        time.sleep(0.01)  # gunicorn starts another one by itself
+        time.sleep(0.01)  # gunicorn replaces the worker
     replaced_at = time.monotonic()
     time.sleep(2)
     audit = running.audit()
 
-    assert any(at >= killed_at for at in running.refused)  # somebody waited for the dead one
+    assert any(at >= killed_at for at in running.refused)  # a client waited for the dead one
     assert running.accepted_between(0, killed_at) > 0
     assert running.accepted_between(replaced_at, time.monotonic()) > 0
     assert audit["posts"] >= len(running.accepted)

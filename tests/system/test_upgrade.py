@@ -1,4 +1,4 @@
-"""Each release's database, upgraded: everything that it held is there, and the service goes on."""
+"""Each release's database, upgraded: its data is complete, and the service works."""
 
 import os
 import sqlite3
@@ -25,7 +25,7 @@ def release(request):
 
 @pytest.fixture(params=["sqlite", "mariadb"])
 def database(request, release, tmp_path):
-    """Load the release's database; yield what the service is told of it."""
+    """Load the release's database; yield the service's settings for it."""
     dump = (DUMPS / f"{release}.{request.param}.sql").read_text()
     if request.param == "sqlite":
         path = tmp_path / "release.sqlite3"

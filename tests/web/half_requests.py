@@ -1,4 +1,4 @@
-"""Clients that send half a request and no more, and what others get meanwhile.
+"""Clients that send only half a request, and the effect on other clients.
 
 python -m tests.web.half_requests --port 8000 --tokens var/tokens.csv --kind byte --halves 6
 """
@@ -27,12 +27,12 @@ KINDS = {
     "staying": b"GET /healthz HTTP/1.0\r\n\r\n",
 }
 ANSWERED = ("long", "chunked", "staying")
-"""Kinds that are answered as they are. These clients stay when the server wants to close."""
+"""Kinds that are answered as sent. These clients stay when the server closes."""
 
 
 @contextmanager
 def halves(port, kind, count):
-    """Keep so many open, others for those that the server closes."""
+    """Keep this many halves open; replace those that the server closes."""
     stopped = threading.Event()
     opened = threading.Event()
     thread = threading.Thread(target=_keep_open, args=(port, kind, count, opened, stopped))
@@ -74,7 +74,7 @@ def _has_ended(client):
 
 
 def load(port, tokens, *, clients, seconds):
-    """Post, or ask for /healthz without tokens, as fast as it is answered; return the times."""
+    """Post, or get /healthz without tokens, without pauses; return the response times."""
     times, errors, ends_at = [], [], time.monotonic() + seconds
     turns = cycle(tokens or [None])
     threads = [

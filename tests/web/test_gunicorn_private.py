@@ -1,4 +1,4 @@
-"""What web.gunicorn_worker uses of gunicorn and gunicorn doesn't document."""
+"""The undocumented parts of gunicorn that web.gunicorn_worker uses."""
 
 import inspect
 from hashlib import sha256
@@ -27,8 +27,8 @@ PARTS = (
 )
 
 
-def test_gunicorn_is_what_was_read_when_the_worker_was_written():
-    """When this fails, read the parts again and see to the worker, then write the new digest."""
+def test_the_private_parts_of_gunicorn_are_unchanged():
+    """If this fails, read the parts again, adapt the worker, then update the digest."""
     source = "".join(inspect.getsource(part) for part in PARTS)
 
     assert sha256(source.encode()).hexdigest() == READ

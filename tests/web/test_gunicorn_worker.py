@@ -1,4 +1,4 @@
-"""The worker without threads, as a client meets it."""
+"""The worker without threads, from a client's side."""
 
 import socket
 import time
@@ -24,7 +24,7 @@ def test_a_connection_serves_many_requests(port):
             assert connection.sock is not None
 
 
-def test_clients_that_say_nothing_hold_nobody_up(port):
+def test_silent_clients_block_no_others(port):
     with ExitStack() as silent:
         for _ in range(50):
             silent.enter_context(connect(port))
@@ -36,7 +36,7 @@ def test_clients_that_say_nothing_hold_nobody_up(port):
         assert time.monotonic() - started < 2
 
 
-def test_a_client_may_take_its_time_before_the_first_request(port):
+def test_a_client_may_wait_before_its_first_request(port):
     with connect(port) as client:
         time.sleep(0.5)
         client.sendall(GET)
@@ -54,7 +54,7 @@ def test_requests_sent_together_are_all_answered(port, count):
             received += data
 
 
-def test_a_body_that_nobody_reads_does_not_spoil_the_next_request(port):
+def test_an_unread_body_does_not_break_the_next_request(port):
     with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
         for method, path, status in (("POST", "/v1/posts/", 401), ("GET", "/healthz", 200)):
             connection.request(method, path, body=b"x" * 1000)

@@ -1,4 +1,4 @@
-"""Clients that send half a request, or don't read: none of them holds up the others."""
+"""Clients that send half a request, or don't read: none of them blocks the others."""
 
 import select
 import socket
@@ -24,7 +24,7 @@ def connect(port, sent=b"", **options):
 
 
 def post(port, body=b'{"body": ""}', headers=b""):
-    """A post's head, of somebody with a token, and its body."""
+    """Return the head of a post request with a token, and its body."""
     ((_, token),) = access_tokens([1])
     head = (
         b"POST /v1/posts/ HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -34,7 +34,7 @@ def post(port, body=b'{"body": ""}', headers=b""):
 
 
 def read(client, until):
-    """Return what comes until this does."""
+    """Read until these bytes; return what was read."""
     received = b""
     while until not in received:
         data = client.recv(65536)
@@ -44,7 +44,7 @@ def read(client, until):
 
 
 def is_open(client):
-    """Whether the server has not closed the connection half a second later."""
+    """Return whether the connection is still open after half a second."""
     return not select.select([client], [], [], 0.5)[0]
 
 
@@ -58,7 +58,7 @@ def seconds_to_answer(port, method="GET", path="/healthz", body=None):
 
 @pytest.mark.alone
 @pytest.mark.parametrize("kind", KINDS)
-def test_others_are_answered_at_once_beside_twenty_halves(port, kind):
+def test_other_clients_are_answered_at_once_beside_twenty_halves(port, kind):
     with halves(port, kind, 20):
         for _ in range(3):
             assert seconds_to_answer(port) < AT_ONCE_S
@@ -66,7 +66,7 @@ def test_others_are_answered_at_once_beside_twenty_halves(port, kind):
 
 
 @pytest.mark.parametrize("cut", [1, 30, -100, -11, -1])
-def test_a_half_that_is_completed_is_answered(port, cut):
+def test_a_completed_half_is_answered(port, cut):
     request = b"".join(post(port, b'{"body": ""}'.rjust(200)))
     with connect(port, request[:cut]) as client:
         time.sleep(0.2)
@@ -77,7 +77,7 @@ def test_a_half_that_is_completed_is_answered(port, cut):
         assert b"400 Bad Request" in read(client, b'{"body":')
 
 
-def test_a_body_that_comes_in_small_pieces_is_read_whole(port):
+def test_a_body_in_small_pieces_is_read_completely(port):
     head, body = post(port, b'{"body": ""}'.rjust(64 * 1024))
     with connect(port, head) as client:
         for start in range(0, len(body), 5000):
@@ -87,7 +87,7 @@ def test_a_body_that_comes_in_small_pieces_is_read_whole(port):
 
 
 @pytest.mark.alone
-def test_halves_are_closed_in_time_also_those_that_grow(port):
+def test_halves_are_closed_in_time_even_if_they_grow(port):
     started = time.monotonic()
     with ExitStack() as stack:
         idle = [stack.enter_context(connect(port, KINDS[kind])) for kind in UNWHOLE]
@@ -108,7 +108,7 @@ def slow(environ, start_response):
 
 
 @pytest.mark.alone
-def test_a_request_that_comes_while_another_is_answered_is_in_time(tmp_path):
+def test_a_request_that_arrives_during_another_is_in_time(tmp_path):
     head = b"GET /%b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
     with (
         web(tmp_path, application=[f"{__name__}:slow"]) as port,
@@ -121,7 +121,7 @@ def test_a_request_that_comes_while_another_is_answered_is_in_time(tmp_path):
         assert b"200 OK" in read(early, b"\r\n\r\n")
 
 
-def test_who_asks_whether_to_send_a_body_is_told_once(port):
+def test_expect_100_continue_is_answered_once(port):
     head, body = post(port, headers=b"Expect: 100-continue\r\n")
     with connect(port, head) as client:
         assert read(client, b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -130,18 +130,18 @@ def test_who_asks_whether_to_send_a_body_is_told_once(port):
 
 
 @pytest.mark.parametrize("headers", [b"", b"Expect: 100-continue\r\n"], ids=["sent", "offered"])
-def test_a_body_that_is_too_long_is_refused_before_it_comes(port, headers):
+def test_a_too_long_body_is_refused_before_it_arrives(port, headers):
     head, _ = post(port, b"x" * (64 * 1024 + 1), headers)
     with connect(port, head) as client:
         answer = read(client, b"too large")
         assert answer.startswith(b"HTTP/1.1 413 ")
         assert b"\r\nConnection: close\r\n" in answer
-        client.sendall(b"x" * 64 * 1024)  # it may be on its way, and doesn't spoil the answer
+        client.sendall(b"x" * 64 * 1024)  # it may be in flight, and doesn't break the answer
         assert client.recv(1000) == b""
 
 
 @pytest.mark.parametrize("kind", ["long", "chunked"])
-def test_a_body_that_is_not_waited_for_ends_the_connection(port, kind):
+def test_an_answer_before_the_whole_body_ends_the_connection(port, kind):
     with connect(port, KINDS[kind]) as client:
         answer = read(client, b"Connection: close\r\n")
         assert answer.startswith(b"HTTP/1.1 401 ")
@@ -149,7 +149,7 @@ def test_a_body_that_is_not_waited_for_ends_the_connection(port, kind):
             pass
 
 
-def test_a_client_that_sends_a_long_body_first_can_read_why_it_is_refused(port):
+def test_a_client_that_sends_a_long_body_first_can_read_the_refusal(port):
     with closing(HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
         connection.request("POST", "/v1/posts/", body=b"x" * 300_000)
         assert connection.getresponse().status == 401
@@ -167,13 +167,13 @@ def test_a_client_that_sends_a_long_body_first_can_read_why_it_is_refused(port):
     ],
     ids=["line", "fields", "line feeds", "negative", "huge", "both lengths"],
 )
-def test_a_head_that_can_not_become_a_request_is_refused(port, sent, status):
+def test_an_invalid_head_is_refused(port, sent, status):
     with connect(port, sent) as client:
         assert b"HTTP/1.1 %d " % status in read(client, b"\r\n\r\n")
 
 
 @pytest.mark.alone
-def test_a_client_that_reads_no_answer_holds_up_others_for_seconds_at_most(port):
+def test_a_client_that_reads_no_answer_blocks_others_for_seconds_at_most(port):
     large = b"GET /v1/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n"
     with connect(port) as client:
         client.sendall(large * 300)
@@ -190,7 +190,7 @@ def test_more_halves_than_places_displace_each_other(tmp_path, kind):
         kept.getresponse().read()
         before = kept.sock
         with halves(port, kind, 400):
-            seconds_to_answer(port)  # it waits for those that came before
+            seconds_to_answer(port)  # it waits for earlier ones
             for _ in range(5):
                 assert seconds_to_answer(port) < AT_ONCE_S
             kept.request("GET", "/healthz")

@@ -14,7 +14,7 @@ WITHIN_S = 20
 
 
 class Worker:
-    """Runs what comes through the broker; a test can hold it up, and wait until it has settled."""
+    """Runs tasks from the broker; a test can pause it, and wait until all tasks are done."""
 
     def __init__(self):
         self.sent = {}
@@ -33,7 +33,7 @@ class Worker:
             with start_worker(
                 app, pool="threads", concurrency=TASKS_AT_ONCE, perform_ping_check=False
             ):
-                # Connected last, and so called when Celery has closed the task's connections.
+                # Connected last, so called after Celery has closed the task's connections.
                 signals.task_postrun.connect(self._note_finished)
                 yield self
         finally:
@@ -43,7 +43,7 @@ class Worker:
 
     @contextmanager
     def held(self):
-        """What is sent meanwhile waits."""
+        """Pause the worker: messages sent meanwhile wait."""
         self._free.clear()
         try:
             yield
@@ -51,7 +51,7 @@ class Worker:
             self._free.set()
 
     def settle(self):
-        """Wait until all that was sent is done, and done without an error."""
+        """Wait until all sent tasks are done, and assert that none failed."""
         self._wait_for(self._is_idle)
         assert not self._has_failed(), self.finished
 

@@ -1,4 +1,4 @@
-"""A post is deleted while its delivery is half made: it never shows, and nothing else suffers."""
+"""A post is deleted in the middle of its delivery: it never shows, and others are complete."""
 
 import json
 import threading
@@ -25,7 +25,7 @@ PAIRS = [
 
 
 class Stall:
-    """Stops every delivery of a store when the first timeline has the post, the rest not."""
+    """Pauses each delivery of a store when only the first timeline has the post."""
 
     def __init__(self, store, patch):
         self.reached, self.go = threading.Event(), threading.Event()
@@ -48,7 +48,7 @@ class Stall:
 
 
 class Deletion:
-    """A request to delete, from a thread of its own."""
+    """A delete request in its own thread."""
 
     def __init__(self, pool, post):
         self._updating = threading.Event()
@@ -80,7 +80,7 @@ def in_a_thread(work, *args, **kwargs):
 
 def somebody_waits_for_a_lock():
     if connection.vendor == "sqlite":
-        return True  # whoever writes does, while a delivery has its transaction
+        return True  # a writer does while a delivery holds its transaction
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
@@ -95,7 +95,7 @@ def bodies(owner_id):
 
 @pytest.fixture(params=PAIRS, ids="-".join)
 def strategy(request, settings, worker, friends, redis, redis_url):
-    """The cache is a real one, which readers fill while the delivery is on its way."""
+    """A strategy with a real cache, which readers fill during the delivery."""
     settings.CACHES = settings.CACHES | {"posts": post_cache(redis_url)}
     caches["posts"].clear()
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = request.param

@@ -61,7 +61,7 @@ def test_a_batch_that_fails_leaves_no_receipt_and_no_delivery(pending):
     assert not SetBasedEntry.objects.exists()
 
 
-def test_the_drainer_survives_a_database_that_is_away_for_a_while(pending, monkeypatch):
+def test_the_drainer_survives_an_unavailable_database(pending, monkeypatch):
     monkeypatch.setattr(module, "RETRY_S", 0.01)
     outcomes = iter([OperationalError("database is locked")])
 
@@ -129,6 +129,6 @@ def test_the_command_delivers_and_stops_cleanly_on_a_signal(number, pending):
 
 
 @pytest.mark.parametrize("wrong", ["--batch=0", "--idle-ms=-1", "--linger-ms=-1"])
-def test_the_command_refuses_what_makes_no_sense(wrong):
+def test_the_command_refuses_invalid_options(wrong):
     with pytest.raises(CommandError, match="must be at least"):
         call_command("drain", wrong)

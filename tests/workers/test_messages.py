@@ -1,4 +1,4 @@
-"""What a broker may do to a message, with every strategy that sends some, over every store."""
+"""Repeated and late messages, with every strategy that sends messages and every store."""
 
 import pytest
 
@@ -25,7 +25,7 @@ def timelines(store):
     return [store.members(owner) for owner in (1, 2, 3, 4)]
 
 
-def test_a_message_that_comes_twice_delivers_once(store, worker):
+def test_a_message_sent_twice_delivers_once(store, worker):
     with worker.held():
         post = publish_post(author_id=1, body="hello").post
         worker.await_message()
@@ -36,7 +36,7 @@ def test_a_message_that_comes_twice_delivers_once(store, worker):
     assert timelines(store) == [[post.id], [post.id], [post.id], []]
 
 
-def test_a_message_that_comes_again_after_the_receipt_changes_nothing(store, worker):
+def test_a_message_redelivered_after_the_receipt_changes_nothing(store, worker):
     post = publish_post(author_id=1, body="hello").post
     worker.await_receipts()
     receipt = Post.objects.get().delivered_at

@@ -1,4 +1,4 @@
-"""The store is switched while there is a backlog, and back."""
+"""The store is switched during a backlog, and back."""
 
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
 from workers.models import Chunk
 
-# Each store is left for another and taken over from another: SQL, Redis, and between the two.
+# Each store is switched from and to: SQL, Redis, and between the two.
 ROUND = ["rowwise", "ring", "setbased", "bulk", "pipeline", "roundtrip", "script", "rowwise"]
 
 
@@ -60,7 +60,7 @@ def audited():
 
 
 def missing_only(posts):
-    """What the audit says when exactly these posts are missing, from three timelines each."""
+    """Return the audit with exactly these posts missing, from three timelines each."""
     return (15, 3 * len(posts), 0, 0)
 
 
@@ -75,7 +75,7 @@ def test_the_backlog_goes_into_the_new_store_and_gets_its_receipts(old_and_new):
     assert not Post.objects.pending().exists()
 
 
-def test_the_old_store_keeps_what_it_had_and_shows_it_after_switching_back(
+def test_the_old_store_keeps_its_timelines_and_shows_them_after_switching_back(
     old_and_new, stores, switch
 ):
     old, new = old_and_new
@@ -86,7 +86,7 @@ def test_the_old_store_keeps_what_it_had_and_shows_it_after_switching_back(
     assert counts(audited()) == missing_only(new)
 
 
-def test_the_audit_of_the_new_store_misses_what_went_into_the_old_one(old_and_new):
+def test_the_audit_of_the_new_store_misses_posts_of_the_old_one(old_and_new):
     old, _ = old_and_new
 
     found = audited()
@@ -95,7 +95,7 @@ def test_the_audit_of_the_new_store_misses_what_went_into_the_old_one(old_and_ne
     assert {post_id for _, post_id in found.examples["missing"]} <= set(ids(old))
 
 
-def test_delivering_every_post_again_makes_either_store_whole(old_and_new, stores, switch):
+def test_redelivering_every_post_completes_either_store(old_and_new, stores, switch):
     receipts = dict(Post.objects.values_list("id", "delivered_at"))
 
     for store in stores:
@@ -122,7 +122,7 @@ def test_messages_sent_before_the_switch_deliver_into_the_new_store(
     assert [get_timeline_store().members(owner) for owner in (1, 2, 3)] == [[]] * 3
 
 
-def test_a_switch_between_two_chunks_of_a_post_leaves_it_whole_in_the_new_store(
+def test_after_a_switch_between_two_chunks_the_new_store_has_the_whole_post(
     worker, switch, settings, monkeypatch
 ):
     monkeypatch.setattr("workers.chunks.OWNERS_PER_CHUNK", 1)

@@ -13,10 +13,10 @@ from accounts.models import Person
 
 
 class Command(BaseCommand):
-    help = "Look for half-made and lost people; exit status 1 if there are any."
+    help = "Find half-made people and lost sign-ups; exit status 1 if there are any."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        accepted = "CSV (id,username) of sign-ups answered with 201, as Locust wrote it"
+        accepted = "CSV (id,username) of sign-ups answered with 201, as Locust writes it"
         parser.add_argument("--accepted", type=Path, metavar="FILE", help=accepted)
         parser.add_argument("--json", action="store_true")
 
@@ -40,7 +40,7 @@ def read_accepted(path: Path) -> Iterator[tuple[int, str]]:
             for row in csv.DictReader(file):
                 yield int(row["id"]), row["username"]
     except (OSError, KeyError, ValueError, TypeError) as error:
-        raise CommandError(f"{path} is no list of sign-ups: {error!r}") from error
+        raise CommandError(f"{path} is not a list of sign-ups: {error!r}") from error
 
 
 def as_text(found: dict[str, int]) -> str:

@@ -16,8 +16,8 @@ class Command(SeedCommand):
         parser.add_argument("--people", type=int, default=1000)
         parser.add_argument("--friends", type=int, default=500, help="friends each (zipf: mean)")
         parser.add_argument("--graph", choices=GRAPHS, default="ring")
-        parser.add_argument("--seed", type=int, default=7, help="of the random graph")
-        parser.add_argument("--password", help="that everyone can log in with (default: nobody)")
+        parser.add_argument("--seed", type=int, default=7, help="random seed of the graph")
+        parser.add_argument("--password", help="password of every person (default: no log-in)")
         parser.add_argument("--tokens", type=Path, metavar="FILE", help="also write access tokens")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -13,16 +13,16 @@ from activity.seeding import LAST_SEEDED
 
 class Command(BaseCommand):
     help = (
-        "Compare what ACTIVITY_QUERIES answers random people about random days with what the "
-        "reference makes of all their logs; exit status 1 unless they agree."
+        "Compare the answers of ACTIVITY_QUERIES to random people about random days with those "
+        "of the reference; exit status 1 unless they agree."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--people", type=int, default=50)
-        parser.add_argument("--within-s", type=float, default=60, help="then stop asking")
+        parser.add_argument("--within-s", type=float, default=60, help="time limit in seconds")
         until = "the last day of the log"
         parser.add_argument("--until", type=date.fromisoformat, default=LAST_SEEDED, help=until)
-        parser.add_argument("--seed", type=int, default=7, help="of the random questions")
+        parser.add_argument("--seed", type=int, default=7, help="random seed of the questions")
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -16,7 +16,7 @@ from feed.timeline_stores import get_timeline_store
 
 
 class Command(BaseCommand):
-    help = "Compare every timeline with what it should hold; exit status 1 unless they agree."
+    help = "Compare every timeline with the posts due in it; exit status 1 unless they agree."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         accepted = "CSV of accepted posts (id,author,created_at), as the load generator writes it"
@@ -36,14 +36,14 @@ class Command(BaseCommand):
 
 
 def read_accepted(path: Path) -> Iterator[AcceptedPost]:
-    """Read posts as clients saw them. Raises CommandError for a file that isn't such a list."""
+    """Read posts as clients saw them. Raises CommandError for any other file."""
     try:
         with path.open(newline="") as file:
             for row in csv.DictReader(file):
                 created_at = datetime.fromisoformat(row["created_at"])
                 yield AcceptedPost(int(row["id"]), int(row["author"]), created_at)
     except (OSError, KeyError, ValueError, TypeError) as error:
-        raise CommandError(f"{path} is no list of accepted posts: {error!r}") from error
+        raise CommandError(f"{path} is not a list of accepted posts: {error!r}") from error
 
 
 def as_text(found: Audit) -> str:

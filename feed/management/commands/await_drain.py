@@ -13,11 +13,11 @@ TELL_EVERY_S = 1.0
 class Command(BaseCommand):
     help = (
         "Wait until every post has its receipt, or until no post gets one any more; print the "
-        "backlog once a second and at the end."
+        "backlog once per second and at the end."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        give_up = "without a receipt, after which nobody seems to deliver"
+        give_up = "without a new receipt before giving up"
         parser.add_argument("--give-up-s", type=float, default=60, help=f"seconds {give_up}")
 
     def handle(self, *args: Any, **options: Any) -> None:

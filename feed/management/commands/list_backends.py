@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
 
 def flags_of(handler: BackendHandler[Any], base: type) -> dict[str, dict[str, bool]]:
-    """Return the flags of every alias: what is declared as a bool on the base class."""
+    """Return the flags of every alias: the bools declared on the base class."""
     flags = [name for name, value in vars(base).items() if isinstance(value, bool)]
     return {
         alias: {flag: getattr(backend, flag) for flag in flags}

@@ -20,5 +20,5 @@ REDIS_PORT = int(os.environ["AUTHOR_REDIS_PORT"])
 REDIS_DB = 0
 REDIS_BROKER_DB = 1
 API_HOST = os.environ["AUTHOR_API_HOST"]
-# Tables without migrations: the author's start script makes those anew, inside the source.
+# Tables without migrations: the author's start script creates them inside the source.
 MIGRATION_MODULES = {"post": None, "feed": None}

@@ -22,7 +22,7 @@ def folder(settings, tmp_path):
 
 
 def write(person_id, *bodies):
-    """Post, and return the ids."""
+    """Write posts and return their ids."""
     client = client_of(person_id)
     posts = [client.post("/v1/posts/", {"body": body}, format="json") for body in bodies]
     return [post.json()["id"] for post in posts]
@@ -47,7 +47,7 @@ each_format = pytest.mark.parametrize("name", ROWS)
 
 
 @each_format
-def test_an_export_holds_the_feed_and_ones_own_posts_newest_first(friends, name):
+def test_an_export_has_the_feed_and_ones_own_posts_newest_first(friends, name):
     first, deleted = write(2, "of a friend", "deleted")
     write(4, "of a stranger")
     (own,) = write(1, 'mine, "quoted"\nand broken')
@@ -75,7 +75,7 @@ def test_own_posts_are_exported_even_where_the_timeline_lacks_them(friends, sett
 
 
 @each_format
-def test_a_long_export_is_whole_and_has_nothing_twice(friends, name, monkeypatch):
+def test_a_long_export_is_complete_without_duplicates(friends, name, monkeypatch):
     monkeypatch.setattr("feed.exports.selectors.CHUNK", 3)
     ids = write(1, *"abcd") + write(2, *"efg")
 
@@ -84,7 +84,7 @@ def test_a_long_export_is_whole_and_has_nothing_twice(friends, name, monkeypatch
     assert [int(row[0]) for row in rows] == sorted(ids, reverse=True)
 
 
-def test_what_is_too_long_for_a_sheet_goes_on_in_the_next(friends, monkeypatch):
+def test_rows_beyond_a_sheet_go_into_the_next(friends, monkeypatch):
     assert SHEET_ROWS == 2**20
     monkeypatch.setattr("feed.exports.formats.SHEET_ROWS", 3)
     ids = write(1, *"abc")
@@ -160,7 +160,7 @@ def test_a_second_order_gets_the_job_that_is_waiting(author):
     assert other["id"] != first["id"]
 
 
-def test_an_order_of_somebody_who_has_left_is_refused(db):
+def test_an_order_of_a_deleted_person_is_refused(db):
     assert client_of(99).post(ORDERS, {}, format="json").status_code == 401
 
 

@@ -1,4 +1,4 @@
-"""Files that a spreadsheet opens: no text becomes a formula, and none is lost."""
+"""Files for spreadsheets: no text becomes a formula, and none is lost."""
 
 import csv
 import io
@@ -33,7 +33,7 @@ def test_a_csv_has_every_text_and_no_formula(bodies):
 
 
 @given(BODIES)
-def test_the_guard_is_one_character_and_only_where_it_is_needed(body):
+def test_the_escape_is_one_character_and_only_where_needed(body):
     assert as_text(body) == (f"'{body}" if body[0] in FORMULA else body)
 
 
@@ -51,5 +51,5 @@ def test_a_sheet_has_the_text_and_no_formula(body):
 
 
 def _lines(text):
-    """XML has one kind of line end."""
+    """Normalize line ends, as XML does."""
     return text.replace("\r\n", "\n").replace("\r", "\n")

@@ -1,4 +1,4 @@
-"""Jobs are made once, claimed again when their worker died, given up at last, and removed."""
+"""Jobs run once, are claimed again after a worker's death, given up eventually, and removed."""
 
 import sys
 from datetime import timedelta
@@ -27,7 +27,7 @@ def claimed_long_ago(job):
     ExportJob.objects.filter(id=job.id).update(claimed_at=Now() - 2 * services.LEASE)
 
 
-def test_a_job_is_made_once(job, folder):
+def test_a_job_runs_once(job, folder):
     assert services.make_next_export()
     assert not services.make_next_export()
 
@@ -86,7 +86,7 @@ def test_old_exports_are_removed_with_their_files(job, folder, settings):
     assert [path.name for path in folder.iterdir()] == [f"{fresh.id}.csv"]
 
 
-def test_the_worker_makes_what_was_ordered_and_ends_when_told(transactional_db, folder, tmp_path):
+def test_the_worker_makes_ordered_exports_and_stops_on_a_signal(transactional_db, folder, tmp_path):
     make_people(1)
     job = services.order_export(person_id=1, file_format="xlsx")
     environment = {"DATABASE_URL": database_url(), "EXPORT_DIR": str(folder)}

@@ -1,4 +1,4 @@
-"""The service with parts that are wrong under the names of good ones."""
+"""The service with faulty backends under the names of good ones."""
 
 from config.settings import *  # noqa: F403
 from config.settings import ACTIVITY_IMPLEMENTATIONS, FEED_TIMELINE_STORES

@@ -1,18 +1,18 @@
-"""Two stores that a fan-out must not have. They say that all is well."""
+"""Faulty stores that report success."""
 
 from feed.timeline_stores.redis import RedisStore
 from feed.timeline_stores.setbased import SetBased
 
 
 class Lossy(SetBased):
-    """Forgets every tenth post."""
+    """Loses every tenth post."""
 
     def deliver(self, posts):
         super().deliver([post for post in posts if post.id % 10])
 
 
 class Duplicating(RedisStore):
-    """Appends whatever it is given, and gets each post of an author twice."""
+    """Appends every delivery twice, without a check."""
 
     def write(self, deliveries):
         with self.client.pipeline(transaction=False) as pipeline:
@@ -30,7 +30,7 @@ class Duplicating(RedisStore):
 
 
 class CutShort(SetBased):
-    """Has every post and shows only the newest."""
+    """Holds every post and shows only the newest."""
 
     def page(self, owner_id, *, before=None, limit=20):
         return [] if before else super().page(owner_id, limit=limit)

@@ -14,9 +14,9 @@ class Command(BaseCommand):
     help = "Deliver posts without a receipt until stopped (SIGTERM, SIGINT)."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        idle = "between looks when idle (5, or a tenth of the strategy's grace period)"
-        linger = "from batch to batch (what pays off with the store)"
-        parser.add_argument("--batch", type=int, default=250, help="posts per transaction at most")
+        idle = "between polls when idle (default: 5, or a tenth of the strategy's grace period)"
+        linger = "from batch to batch (default: the store's linger_ms)"
+        parser.add_argument("--batch", type=int, default=250, help="most posts per transaction")
         parser.add_argument("--idle-ms", type=float, help=idle)
         parser.add_argument("--linger-ms", type=float, help=linger)
 

@@ -9,7 +9,7 @@ IDLE_S = 0.1
 
 
 class Command(BaseCommand):
-    help = "Make the exports that were ordered, one after the other, until stopped."
+    help = "Make ordered exports, one after the other, until stopped."
 
     def handle(self, *args: Any, **options: Any) -> None:
         drainer = Drainer(work=_make_one, batch=1, idle_s=IDLE_S, linger_s=0)

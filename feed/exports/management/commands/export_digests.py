@@ -10,7 +10,7 @@ from feed.exports.selectors import posts_due
 
 class Command(BaseCommand):
     help = (
-        "List what every person's export has to hold, as CSV: person_id, rows, and the SHA-256 "
+        "List what every person's export must hold, as CSV: person_id, rows, and the SHA-256 "
         "of the posts' ids in order, a line each."
     )
 

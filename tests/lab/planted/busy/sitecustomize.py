@@ -1,4 +1,4 @@
-"""Python imports this at its start: it makes a Locust that has little time for its users."""
+"""Python imports this at its start: it makes Locust slow."""
 
 import atexit
 import signal
@@ -9,7 +9,7 @@ AFTER_S, EVERY_S, BUSY_S = 1, 0.25, 0.24
 
 
 def begin(*_):
-    """Leave Locust its time until it knows what to play, and a little to get its users going."""
+    """Wait until Locust has started its users."""
     if "locustfiles.player" in sys.modules:
         signal.signal(signal.SIGALRM, burn)
         signal.setitimer(signal.ITIMER_REAL, AFTER_S, EVERY_S)
