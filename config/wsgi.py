@@ -3,19 +3,11 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from django.conf import settings
-from django.core.cache import close_caches
-from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
-from django.db import reset_queries
 from django.utils.http import parse_header_parameters
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
-# These handlers are no-ops here: Redis keeps its connections, and queries aren't logged.
-request_finished.disconnect(close_caches)
-if not settings.DEBUG:
-    request_started.disconnect(reset_queries)
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
