@@ -1,16 +1,25 @@
 """Delivering posts: the one place where timelines are written and receipts are set."""
 
+import logging
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import DateTimeField, ExpressionWrapper, F
 from django.db.models.functions import Now
+from redis.exceptions import RedisError, ResponseError
 
 from feed import statements
-from feed.models import Post
+from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
+
+logger = logging.getLogger(__name__)
+
+REFUSALS = ("MISCONF", "NOREPLICAS", "BUSY")
+"""Codes of a Redis that refuses all writes, as far as redis-py has no class for them."""
+LONGEST_PAUSE_S = 600
 
 
 def deliver(posts: Sequence[Post]) -> None:
@@ -43,20 +52,65 @@ def deliver_one(post_id: int) -> None:
 def deliver_pending(limit: int) -> int:
     """Claim up to ``limit`` posts of the backlog, oldest id first, and deliver them as one batch.
 
-    Skip posts that the strategy may still be delivering itself (``Strategy.grace_s``).
+    Posts that the strategy may still be delivering itself are left alone (``Strategy.grace_s``),
+    and so are posts that are set aside. A batch that fails is delivered in halves, until the post
+    that fails is alone and is set aside too. Raises the error of a server that is away.
 
-    Returns the number of delivered posts; 0 means that there was nothing to claim. The claim is the
-    rows' locks (on SQLite the database's), held until the receipts commit: a process that dies
-    releases its posts, and no two processes claim the same post.
+    Returns how many were delivered or set aside; 0 means that there was nothing to claim. The
+    claim is the rows' locks (on SQLite the database's), held until the receipts commit: a process
+    that dies releases its posts by dying, and no two processes claim the same post.
     """
-    backlog = Post.objects.pending()
+    backlog = Post.objects.due()
     if get_strategy().grace_s:
         backlog = backlog.filter(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
     if not backlog.exists():
-        return 0  # avoid SQLite's write lock when there is no work
-    with transaction.atomic():
-        claim = backlog.select_for_update(skip_locked=True).only("id", "author_id")
-        posts = list(claim.order_by("id")[:limit])
-        if posts:
-            deliver(posts)
+        return 0  # don't take SQLite's write lock only to find nothing
+    return _deliver_claimed(backlog, limit)
+
+
+def _deliver_claimed(backlog: PostQuerySet, limit: int) -> int:
+    posts: list[Post] = []
+    try:
+        with transaction.atomic():
+            claim = backlog.select_for_update(skip_locked=True).only("id", "author_id")
+            posts += claim.order_by("id")[:limit]
+            if posts:
+                deliver(posts)
+    except Exception as error:  # stores and their clients may raise anything
+        if not posts or not _may_blame_a_post(error):
+            raise
+        if len(posts) == 1:
+            _set_aside(posts[0], error)
+        else:
+            _deliver_halves([post.id for post in posts])
     return len(posts)
+
+
+def _may_blame_a_post(error: Exception) -> bool:
+    """Tell whether an error may be about one post, and not about a server that takes no write."""
+    if isinstance(error, RedisError):
+        # redis-py has a class for most states of a server; what is left is about the keys.
+        refused = any(code in str(error) for code in REFUSALS)
+        return type(error) is ResponseError and not refused
+    return not isinstance(error, (OperationalError, InterfaceError))
+
+
+def _deliver_halves(post_ids: Sequence[int]) -> None:
+    middle = len(post_ids) // 2
+    for half in (post_ids[:middle], post_ids[middle:]):
+        _deliver_claimed(Post.objects.due().filter(id__in=half), len(half))
+
+
+def _set_aside(post: Post, error: Exception) -> None:
+    """Let a post wait twice as long as after its last failure."""
+    text = f"{type(error).__name__}: {error}"
+    poison, is_new = Poison.objects.get_or_create(post=post)
+    if is_new:
+        logger.error("post %s cannot be delivered and is set aside: %s", post.id, text)
+    pause = timedelta(seconds=min(2**poison.failures, LONGEST_PAUSE_S))
+    Poison.objects.filter(post=post).update(
+        failures=F("failures") + 1,
+        retry_at=ExpressionWrapper(Now() + pause, output_field=DateTimeField()),
+        error=text[:MAX_ERROR_CHARACTERS],
+    )
+    Poison.objects.exclude(post__delivered_at=None).delete()

@@ -41,9 +41,10 @@ class ReadyView(Probe):
 @extend_schema(exclude=True)
 class StatusView(Probe):
     def get(self, request: Request) -> Response:
-        """Return strategy, store, backlog and recent rates."""
+        """Return strategy, store, backlog, posts that are set aside, and recent rates."""
         try:
             backlog, now = selectors.backlog(), recent_rates()
+            set_aside = selectors.set_aside()
         except DatabaseError:
             return Response(AWAY, status=503)
         return Response(
@@ -51,6 +52,7 @@ class StatusView(Probe):
                 "strategy": get_strategy().alias,
                 "store": get_timeline_store().alias,
                 "backlog": backlog._asdict(),
+                "set_aside": set_aside._asdict(),
                 "window_s": WINDOW_S,
                 **now._asdict(),
             }

@@ -6,6 +6,7 @@ from django.db.models.functions import Now
 from accounts.models import Person
 
 MAX_BODY_CHARACTERS = 2000
+MAX_ERROR_CHARACTERS = 500
 
 
 class PostQuerySet(models.QuerySet["Post"]):
@@ -16,6 +17,11 @@ class PostQuerySet(models.QuerySet["Post"]):
     def pending(self) -> "PostQuerySet":
         """The backlog: posts without a receipt."""
         return self.filter(delivered_at=None)
+
+    def due(self) -> "PostQuerySet":
+        """Posts of the backlog that are not set aside."""
+        aside = Poison.objects.filter(post=models.OuterRef("pk"), retry_at__gt=Now())
+        return self.pending().filter(~models.Exists(aside))
 
 
 class Post(models.Model):
@@ -47,6 +53,22 @@ class Like(models.Model):
     pk = models.CompositePrimaryKey("post_id", "person_id")
     post = models.ForeignKey(Post, models.CASCADE, db_index=False, related_name="liked_by")
     person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="+")
+
+
+class Poison(models.Model):
+    """A post whose delivery fails where others succeed: set aside until ``retry_at``.
+
+    Those whose posts have got their receipts since are deleted when the next one is set aside.
+    """
+
+    post = models.OneToOneField(Post, models.CASCADE, primary_key=True, related_name="+")
+    failures = models.PositiveIntegerField(default=0)
+    retry_at = models.DateTimeField(db_default=Now())
+    """By the database's clock."""
+    error = models.CharField(max_length=MAX_ERROR_CHARACTERS)
+    """The last one."""
+
+    objects: ClassVar[models.Manager["Poison"]]
 
 
 class IdempotencyKey(models.Model):

@@ -6,7 +6,7 @@ from django.db.models import Count, DurationField, ExpressionWrapper, F, Min
 from django.db.models.functions import Now
 
 from feed.hydration import hydrate
-from feed.models import Post
+from feed.models import Poison, Post
 from feed.timeline_stores import get_timeline_store
 
 
@@ -27,6 +27,13 @@ class Backlog(NamedTuple):
     posts: int
     oldest_age_s: float | None
     """Age of the oldest pending post in seconds; None without a backlog."""
+
+
+class SetAside(NamedTuple):
+    posts: int
+    """Posts that cannot be delivered."""
+    oldest_ids: list[int]
+    """At most ten."""
 
 
 def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
@@ -61,6 +68,13 @@ def backlog() -> Backlog:
     if oldest_age is None or not posts:
         return Backlog(0, None)
     return Backlog(posts, oldest_age.total_seconds())
+
+
+def set_aside() -> SetAside:
+    """Return the posts that wait for another try to deliver them."""
+    waiting = Poison.objects.filter(post__delivered_at=None)
+    oldest = waiting.order_by("post_id").values_list("post_id", flat=True)[:10]
+    return SetAside(waiting.count(), list(oldest))
 
 
 def miscounted_posts() -> int:

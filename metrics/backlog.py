@@ -13,7 +13,7 @@ class Backlog(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the backlog; without the database, only feed_database_up 0."""
         try:
-            backlog = selectors.backlog()
+            backlog, set_aside = selectors.backlog(), selectors.set_aside()
         except DatabaseError:
             yield GaugeMetricFamily("feed_database_up", "Whether the database answers.", 0)
             return
@@ -23,4 +23,7 @@ class Backlog(Collector):
             "feed_oldest_pending_seconds",
             "Age of the oldest post without a receipt; 0 without a backlog.",
             backlog.oldest_age_s or 0.0,
+        )
+        yield GaugeMetricFamily(
+            "feed_set_aside_posts", "Posts that cannot be delivered.", set_aside.posts
         )

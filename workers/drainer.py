@@ -7,14 +7,15 @@ from collections.abc import Callable
 from threading import Event
 from typing import Any
 
-from django.db import OperationalError, connection
-from redis.exceptions import RedisError
+from django.db import connection
 
 from feed.delivery import deliver_pending
 
 logger = logging.getLogger(__name__)
 
 RETRY_S = 0.5
+REPORT_EVERY_S = 60
+"""Interval at which an error that stays the same is logged."""
 
 
 class Drainer:
@@ -39,6 +40,9 @@ class Drainer:
         self.linger_s = linger_s
         self._work = work
         self._stopping = Event()
+        self._size = batch
+        """Posts per transaction at the moment: halved by an error, doubled by a success."""
+        self._reported, self._reported_at = "", 0.0
 
     def stop(self, *args: Any) -> None:
         """Finish the current batch and return from ``run``. Also a signal handler."""
@@ -50,11 +54,12 @@ class Drainer:
 
     def run(self) -> None:
         while not self._stopping.is_set():
-            started = time.monotonic()
-            self._stopping.wait(self._pause_s(self._deliver_batch(), started))
+            started, size = time.monotonic(), self._size
+            delivered = self._deliver_batch()
+            self._stopping.wait(self._pause_s(delivered, size, started))
 
-    def _pause_s(self, delivered: int, started: float) -> float:
-        if delivered == self.batch:
+    def _pause_s(self, delivered: int, size: int, started: float) -> float:
+        if delivered == size:
             return 0
         if delivered == 0:
             return self.idle_s
@@ -62,9 +67,18 @@ class Drainer:
 
     def _deliver_batch(self) -> int:
         try:
-            return self._work(self.batch)
-        except (OperationalError, RedisError) as error:
-            logger.warning("trying again in %s s: %s", RETRY_S, error)
+            delivered = self._work(self._size)
+        except Exception as error:  # no error ends a drainer
+            self._size = max(1, self._size // 2)  # in case the batch takes longer than time-outs
+            self._report(error)
             connection.close()
             self._stopping.wait(RETRY_S)
             return 0
+        self._size = min(self.batch, 2 * self._size)
+        return delivered
+
+    def _report(self, error: Exception) -> None:
+        text, now = str(error), time.monotonic()
+        if text != self._reported or now > self._reported_at + REPORT_EVERY_S:
+            self._reported, self._reported_at = text, now
+            logger.warning("trying again in %s s: %s", RETRY_S, text)

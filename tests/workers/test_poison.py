@@ -1,0 +1,195 @@
+"""Posts that cannot be delivered: they wait aside, and the rest of the backlog flows."""
+
+import json
+import logging
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.db.models.functions import Now
+from redis.exceptions import RedisError
+
+from feed import delivery
+from feed.delivery import deliver_pending
+from feed.models import Poison, Post
+from feed.selectors import set_aside
+from feed.timeline_stores import get_timeline_store
+from tests.conftest import client_of
+from workers import drainer as module
+from workers.drainer import Drainer
+
+LONER = 4
+"""A person without friends, whose key in Redis has a wrong type; only their own posts need it."""
+
+
+@pytest.fixture
+def outbox(transactional_db, settings, friends, redis):
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
+
+
+@pytest.fixture
+def broken_key(outbox, redis):
+    key = get_timeline_store().key(LONER)
+    redis.sadd(key, "not a ring")
+    return key
+
+
+@pytest.fixture
+def poison(broken_key):
+    """Return a function that writes a post that cannot be delivered, and returns its id."""
+    return lambda: Post.objects.create(author_id=LONER, body="poison").id
+
+
+@pytest.fixture
+def bad(backlog):
+    """The id of the post in the middle of the backlog that cannot be delivered."""
+    return Post.objects.get(author_id=LONER).id
+
+
+@pytest.fixture
+def backlog(poison):
+    """Ids of nine posts that can be delivered, around one that cannot."""
+    before = [Post.objects.create(author_id=1, body="text").id for _ in range(5)]
+    poison()
+    return {*before, *(Post.objects.create(author_id=3, body="text").id for _ in range(4))}
+
+
+def delivered():
+    return set(Post.objects.exclude(delivered_at=None).values_list("id", flat=True))
+
+
+def due_now():
+    Poison.objects.update(retry_at=Now())
+
+
+def test_the_rest_of_its_batch_is_delivered(backlog, bad):
+    assert deliver_pending(100) == 10
+
+    assert delivered() == backlog
+    assert set(get_timeline_store().members(2)) == backlog
+    assert set_aside() == (1, [bad])
+
+
+def test_without_halving_the_whole_backlog_waits_for_it(backlog, monkeypatch):
+    """The control."""
+    monkeypatch.setattr(delivery, "_deliver_halves", lambda post_ids: None)
+
+    for _ in range(3):
+        deliver_pending(100)
+
+    assert delivered() == set()
+
+
+def test_several_in_one_batch_are_all_found(backlog, bad, poison):
+    more = [poison() for _ in range(3)]
+
+    deliver_pending(100)
+
+    assert delivered() == backlog
+    assert set_aside() == (4, [bad, *more])
+
+
+def test_it_waits_before_it_is_tried_again_each_time_longer(backlog):
+    deliver_pending(100)
+    assert deliver_pending(100) == 0
+
+    pauses = []
+    for _ in range(12):
+        due_now()
+        assert deliver_pending(100) == 1
+        in_between = Poison.objects.annotate(now=Now()).get()
+        pauses.append(round((in_between.retry_at - in_between.now).total_seconds()))
+
+    assert pauses == [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600]
+    assert Poison.objects.get().failures == 13
+
+
+def test_it_is_named_in_the_log_once(bad, caplog):
+    for _ in range(3):
+        deliver_pending(100)
+        due_now()
+
+    (named,) = [it.getMessage() for it in caplog.records if it.levelno == logging.ERROR]
+    assert named.startswith(f"post {bad} cannot be delivered and is set aside: ")
+    assert "WRONGTYPE" in named
+
+
+def test_it_is_delivered_when_its_cause_is_gone(backlog, bad, broken_key, redis):
+    deliver_pending(100)
+    redis.delete(broken_key)
+    due_now()
+
+    deliver_pending(100)
+
+    assert delivered() == {*backlog, bad}
+    assert get_timeline_store().members(LONER) == [bad]
+    assert set_aside() == (0, [])
+
+
+@pytest.mark.parametrize(
+    ("setting", "refusing"), [("maxmemory", "1"), ("min-replicas-to-write", "1")]
+)
+def test_a_server_that_refuses_every_write_is_no_posts_fault(setting, refusing, backlog, redis):
+    redis.config_set(setting, refusing)
+    try:
+        with pytest.raises(RedisError):
+            deliver_pending(100)
+    finally:
+        redis.config_set(setting, "0")
+
+    assert not Poison.objects.exists()
+    assert deliver_pending(100) == 10
+    assert delivered() == backlog
+
+
+def test_a_server_that_is_away_is_no_posts_fault(backlog, keep_timelines_at):
+    keep_timelines_at("redis://127.0.0.1:1/0")
+
+    with pytest.raises(RedisError):
+        deliver_pending(100)
+
+    assert not Poison.objects.exists()
+
+
+def test_a_drainer_survives_any_error_with_smaller_batches_for_a_while(outbox, monkeypatch, caplog):
+    monkeypatch.setattr(module, "RETRY_S", 0.001)
+    sizes = []
+
+    def work(limit):
+        sizes.append(limit)
+        if len(sizes) == 9:
+            drainer.stop()
+        if len(sizes) < 4:
+            raise RuntimeError("the batch took too long")
+        return limit
+
+    drainer = Drainer(batch=16, idle_s=0, linger_s=0, work=work)
+    drainer.run()
+
+    assert sizes == [16, 8, 4, 2, 4, 8, 16, 16, 16]
+    assert [it.getMessage() for it in caplog.records] == [
+        "trying again in 0.001 s: the batch took too long"
+    ]
+
+
+def test_it_is_shown_with_its_error_and_tried_when_asked(bad):
+    deliver_pending(100)
+
+    assert client_of(None).get("/statusz").json()["set_aside"] == {
+        "posts": 1,
+        "oldest_ids": [bad],
+    }
+    out = StringIO()
+    call_command("list_poison", "--retry", stdout=out)
+    found = json.loads(out.getvalue())
+    assert (found["post"], found["author"], found["failures"]) == (bad, LONER, 1)
+    assert "WRONGTYPE" in found["error"]
+    assert deliver_pending(100) == 1
+    assert Poison.objects.get().failures == 2
+
+
+def test_a_post_with_its_receipt_is_not_shown_any_more(bad):
+    deliver_pending(100)
+    Post.objects.filter(id=bad).update(delivered_at=Now())
+
+    assert set_aside() == (0, [])
