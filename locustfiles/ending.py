@@ -65,7 +65,7 @@ class Ending:
             *([] if found.ok else [str(found)]),
             *([] if found.posts else [NO_POSTS]),
             *([f"{silent} of {asked} workers did not report"] if silent or not asked else []),
-            *([f"the backlog is not empty: {_told(backlog)}"] if backlog != 0 else []),
+            *([f"the backlog is not empty: {_in_words(backlog)}"] if backlog != 0 else []),
         ]
         print(f"audit: {found}")
         print(f"audit: {'NOT CLEAN' if wrong else 'clean'} ({WHOLE_AUDIT})", flush=True)
@@ -118,5 +118,5 @@ def backlog_of(environment: Environment) -> int | None:
     return posts
 
 
-def _told(backlog: int | None) -> str:
+def _in_words(backlog: int | None) -> str:
     return "the service is unreachable" if backlog is None else f"{backlog:,} posts"

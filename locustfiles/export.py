@@ -106,7 +106,7 @@ class Asker(Visitor):
     def order_export(self, due: float) -> None:
         """Order an export and fetch it when it is ready; recorded as one action."""
         with self.waiting(NO_REQUEST, ORDERED, due):
-            self.tell_order(due, self.fetch_order(due))
+            self.report_order(due, self.fetch_order(due))
 
     def fetch_order(self, due: float) -> bool:
         """Return whether the file was fetched."""
@@ -118,7 +118,7 @@ class Asker(Visitor):
         there = bool(job and job["state"] == "ready")
         return there and self.download(f"{url}file/", FILE, time.time())
 
-    def tell_order(self, due: float, fetched: bool) -> None:
+    def report_order(self, due: float, fetched: bool) -> None:
         self.environment.events.request.fire(
             request_type=NO_REQUEST,
             name=ORDERED,

@@ -24,7 +24,7 @@ from locustfiles.visitor import Visitor
 SIGNUP = "/v1/signup/"
 TAKEN = "/v1/signup/ (taken)"
 POSTS = "/v1/posts/"
-STRANGER = LoadPerson(position=0, id=0, headers={})
+NOBODY = LoadPerson(position=0, id=0, headers={})
 PASSWORD = "correct horse battery staple"  # noqa: S105
 
 
@@ -45,10 +45,10 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
 @events.test_start.add_listener
 def begin(environment: Environment, **kwargs: Any) -> None:
     options: Any = environment.parsed_options
-    Stranger.rush_at = time.monotonic() + options.rush_after
+    NewVisitor.rush_at = time.monotonic() + options.rush_after
 
 
-class Stranger(Visitor):
+class NewVisitor(Visitor):
     """A user without an account, who signs up in the rush."""
 
     abstract = True
@@ -59,20 +59,20 @@ class Stranger(Visitor):
         super().on_start()
 
     def choose_person(self) -> LoadPerson:
-        return STRANGER
+        return NOBODY
 
     def sign_up(self, username: str, status: int, due: float, **kwargs: Any) -> Any:
         asked = {"username": username, "password": PASSWORD}
-        return self.answer_to(STRANGER, "POST", SIGNUP, status, due, json=asked, **kwargs)
+        return self.answer_to(NOBODY, "POST", SIGNUP, status, due, json=asked, **kwargs)
 
 
-class NewPerson(Stranger):
+class NewPerson(NewVisitor):
     weight = 8
     accepted: RowLog
 
     @tag("signup")
     @task
-    def sign_up_anew(self) -> None:
+    def sign_up_as_new(self) -> None:
         self.arrive("POST", SIGNUP, self.sign_up_and_note)
 
     def sign_up_and_note(self, due: float) -> None:
@@ -81,7 +81,7 @@ class NewPerson(Stranger):
             self.accepted.write(person["id"], person["username"])
 
 
-class Namesake(Stranger):
+class Namesake(NewVisitor):
     """A user whose name is taken: their password must not be hashed."""
 
     weight = 1

@@ -74,8 +74,8 @@ class Visitor(FastHttpUser):
     def on_start(self) -> None:
         options: Any = self.environment.parsed_options
         self.person = self.choose_person()
-        told = options.pace_s  # the web UI gives a text, which is empty by default
-        pace_s = self.pace_s if told in (None, "") else float(told)
+        given = options.pace_s  # the web UI gives a text, which is empty by default
+        pace_s = self.pace_s if given in (None, "") else float(given)
         self.arrivals = ARRIVALS[options.arrivals](self, pace_s)
         self.arrivals.begin()
 

@@ -101,5 +101,5 @@ def _answer_job(request: Request, job: ExportJob, **how: Any) -> Response:
     ready = job.state == "ready"
     file = reverse("export-file", args=(job.id,), request=request) if ready else None
     fields = ("id", "format", "state", "created_at")
-    told = {name: getattr(job, name) for name in fields}
-    return Response(JOB.to_representation(told | {"file": file}), **how)
+    found = {name: getattr(job, name) for name in fields}
+    return Response(JOB.to_representation(found | {"file": file}), **how)

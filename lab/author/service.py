@@ -105,19 +105,19 @@ class AuthorService(Service):
             "PYTHONSAFEPATH": "1",  # the folder that we are in has a feed too
             "PYTHONDONTWRITEBYTECODE": "1",
             "AUTHOR_API_HOST": f"127.0.0.1:{self.port}",
-            "AUTHOR_REDIS_PORT": str(urlsplit(self._told.get("REDIS_URL", "")).port or 0),
+            "AUTHOR_REDIS_PORT": str(urlsplit(self._given.get("REDIS_URL", "")).port or 0),
             **self.variant.environment,
         }
         return [shared | {"AUTHOR_DATABASE": json.dumps(it)} for it in self._databases()]
 
     @property
-    def _told(self) -> dict[str, str]:
-        """Versions of the servers."""
+    def _given(self) -> dict[str, str]:
+        """Return the environment variables that the servers give."""
         return {k: v for server in self.servers for k, v in server.environment.items()}
 
     def _databases(self) -> list[dict[str, str]]:
         """Return Django's settings of each database."""
-        if url := self._told.get("DATABASE_URL"):
+        if url := self._given.get("DATABASE_URL"):
             parts = urlsplit(url)
             where = {"HOST": "127.0.0.1", "PORT": str(parts.port), "USER": "root", "PASSWORD": ""}
             return [{"ENGINE": "django.db.backends.mysql", "NAME": parts.path[1:], **where}]
@@ -131,7 +131,7 @@ class AuthorService(Service):
         ]
 
     def _connections(self) -> list[Any]:
-        if url := self._told.get("DATABASE_URL"):
+        if url := self._given.get("DATABASE_URL"):
             parts = urlsplit(url)
             where = {"host": "127.0.0.1", "port": parts.port, "database": parts.path[1:]}
             return [MySQLdb.connect(user="root", **where)]
@@ -153,7 +153,7 @@ class AuthorService(Service):
         return int(broker.llen("celery")) + int(broker.hlen("unacked"))
 
     def _redis(self, database: int) -> redis.Redis:
-        port = urlsplit(self._told["REDIS_URL"]).port
+        port = urlsplit(self._given["REDIS_URL"]).port
         return redis.Redis(port=port or 0, db=database, socket_timeout=5)
 
     def _run(self, role: str, *arguments: str, env: dict[str, str]) -> str:

@@ -54,10 +54,10 @@ class Client:
 
 def _fill(site: Site, env: dict[str, str]) -> list[str]:
     command = ["bench_feeds", *site.grid.arguments("people")]
-    told = [measurement.figures for measurement in measurements(site.processes, command, env)]
-    if not told:
+    figures = [measurement.figures for measurement in measurements(site.processes, command, env)]
+    if not figures:
         raise no_result(site.processes)
-    tokens: list[str] = told[-1]["tokens"]
+    tokens: list[str] = figures[-1]["tokens"]
     return tokens
 
 

@@ -22,7 +22,7 @@ def compare(first: Path, second: Path, *, anyway: bool) -> None:
     """Print the variants that both folders have, figure by figure.
 
     Raises ValueError if a folder has no results, if they share no variant, or if they are of
-    unlike machines or loads and not told to compare ``anyway``.
+    unlike machines or loads and not asked to compare ``anyway``.
     """
     one, other = _read(first), _read(second)
     others = {summary.name: summary for summary in summaries(other)}

@@ -8,7 +8,7 @@ from pathlib import Path
 RAMP_S = 2
 WARM_UP_S = 5
 """Ramp and warm-up together; requests that end before are not counted. What is measured for less
-than that, which makes no figure worth telling, is warmed up for as long as it is measured."""
+than that, is warmed up for as long as it is measured."""
 COOL_DOWN_S = 4
 """The load goes on beyond the window, which begins with the first request: Locust counts its run
 time from before its users have started, on a busy machine from seconds before."""

@@ -7,7 +7,7 @@ from launch.servers.base import Backend
 from launch.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
 from launch.servers.launchers import LAUNCHERS
 from launch.servers.mysql import MySQL
-from launch.servers.options import MySQLTold
+from launch.servers.options import MySQLWithOptions
 from launch.servers.rabbitmq import RabbitMQ
 from launch.servers.redis import Redis
 from launch.servers.replicas import REPLICATED, Replicas, refuse_mysql
@@ -45,10 +45,13 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
         delay_s = variant.database.replica_delay_s
         return [primary, Replicas(primary, replicas, delay_s=delay_s)]
     if profile and options:
-        told = MySQLTold(
+        server = MySQLWithOptions(
             processes, folder / "mysql", LAUNCHERS["local"], profile=profile, options=options
         )
-        return [told, *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else [])]
+        return [
+            server,
+            *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else []),
+        ]
     return [
         *([MySQL(processes, folder / "mysql", launch, profile=profile)] if profile else []),
         *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else []),

@@ -8,7 +8,7 @@ from launch.servers.mysql import MySQL
 SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
-class MySQLTold(MySQL):
+class MySQLWithOptions(MySQL):
     """Fails if the server has made less of its options, as it does where few files may be open."""
 
     def after_start(self) -> None:

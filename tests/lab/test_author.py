@@ -25,7 +25,7 @@ from lab.results.requests import read_requests
 from lab.results.result import Result
 from lab.running.load import Load
 from launch.processes import Processes, RunFailed
-from launch.servers import LAUNCHERS, MySQLTold, servers_for
+from launch.servers import LAUNCHERS, MySQLWithOptions, servers_for
 from launch.service import Service
 from launch.variants import UnknownVariant
 from tests.locustfiles.load import Run
@@ -160,7 +160,7 @@ def mysql(tmp_path_factory):
 
 
 def told(processes, folder, *options):
-    return MySQLTold(
+    return MySQLWithOptions(
         processes, folder / "mysql", LAUNCHERS["local"], profile="default.cnf", options=options
     )
 

@@ -7,7 +7,7 @@ from django.core.management import BaseCommand
 from feed.models import Post
 
 LOOK_EVERY_S = 0.05
-TELL_EVERY_S = 1.0
+REPORT_EVERY_S = 1.0
 
 
 class Command(BaseCommand):
@@ -22,14 +22,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         backlog = Post.objects.pending().count()
-        changed_at = told_at = time.monotonic()
+        changed_at = reported_at = time.monotonic()
         while backlog and time.monotonic() < changed_at + options["give_up_s"]:
             time.sleep(LOOK_EVERY_S)
             before, backlog = backlog, Post.objects.pending().count()
             if backlog != before:
                 changed_at = time.monotonic()
-            if time.monotonic() > told_at + TELL_EVERY_S:
-                told_at = time.monotonic()
+            if time.monotonic() > reported_at + REPORT_EVERY_S:
+                reported_at = time.monotonic()
                 self._tell(backlog)
         self._tell(backlog)
 

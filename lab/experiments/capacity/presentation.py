@@ -58,7 +58,7 @@ class CapacityPresentation(FanoutPresentation):
         f"A rate holds if at least {ANSWERED:.0%} of it is answered, at most {FAILING:.1%} fails, "
         "p99 and the lag's p99 keep the limits of the command, and the audit is as it should be.",
         "The load generator needs cores of the same machine, and is part of what holds.",
-        "Rates a few percent apart are not told apart: the bisection ends there, and a second "
+        "Rates a few percent apart are a tie: the bisection ends there, and a second "
         "search of the same variant may end elsewhere (--repeat).",
         *FanoutPresentation.limitations,
     )
@@ -98,12 +98,12 @@ class CapacityPresentation(FanoutPresentation):
 
     def remarks(self, summary: Summary) -> Sequence[str]:
         return [
-            f"{summary.name}: {'; '.join(_told(found, steps))}."
+            f"{summary.name}: {'; '.join(_in_words(found, steps))}."
             for found, steps in zip(summary.results, by_search(tried(summary)), strict=True)
         ]
 
 
-def _told(found: Result, steps: Sequence[Result]) -> Iterator[str]:
+def _in_words(found: Result, steps: Sequence[Result]) -> Iterator[str]:
     """Yield what held, what broke next, and which cores were busy."""
     broke = [it for it in steps if not held(it) and rate_of(it) > rate_of(found)]
     nearest = min(broke, key=rate_of, default=None) if held(found) else found

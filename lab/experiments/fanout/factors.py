@@ -67,7 +67,7 @@ class FactorsPresentation(FanoutPresentation):
     def verdict(self, compared: Sequence[Summary]) -> str:
         found = effects_on(SUCCESS, compared)
         if not found:
-            return "No two runs differ in one factor only, so no effect can be told."
+            return "No two runs differ in one factor only, so no effect can be measured."
         return " ".join(
             ["Effects on the share of requests that succeed, the largest first:", *map(str, found)]
         )

@@ -68,7 +68,7 @@ class SignupPresentation(Presentation):
         f"Figures are of what began within the window; what had no answer {PATIENCE_S} s after it "
         "has failed, and counts for the control's times with what it had waited.",
         f"Variants with control / idle up to {QUIET} are ranked first, and {WEAK} last: it is as "
-        "quick for whoever steals the hashes.",
+        "fast for an attacker who has the hashes.",
         "A pool is each app worker's own.",
     )
 
