@@ -19,9 +19,9 @@ class PostQuerySet(models.QuerySet["Post"]):
         return self.filter(delivered_at=None)
 
     def due(self) -> "PostQuerySet":
-        """Posts of the backlog that are not set aside."""
+        """Posts that are not set aside."""
         aside = Poison.objects.filter(post=models.OuterRef("pk"), retry_at__gt=Now())
-        return self.pending().filter(~models.Exists(aside))
+        return self.filter(~models.Exists(aside))
 
 
 class Post(models.Model):
