@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import DateTimeField, ExpressionWrapper, F
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
 
@@ -113,9 +112,8 @@ def _set_aside(post: Post, error: Exception) -> None:
     if is_new:
         logger.error("post %s cannot be delivered and is set aside: %s", post.id, text)
     pause = timedelta(seconds=min(2**poison.failures, LONGEST_PAUSE_S))
-    Poison.objects.filter(post=post).update(
-        failures=F("failures") + 1,
-        retry_at=ExpressionWrapper(Now() + pause, output_field=DateTimeField()),
-        error=text[:MAX_ERROR_CHARACTERS],
-    )
+    poison.failures += 1
+    poison.retry_at = Now() + pause
+    poison.error = text[:MAX_ERROR_CHARACTERS]
+    poison.save()
     Poison.objects.exclude(post__delivered_at=None).delete()

@@ -41,10 +41,9 @@ class ReadyView(Probe):
 @extend_schema(exclude=True)
 class StatusView(Probe):
     def get(self, request: Request) -> Response:
-        """Return strategy, store, backlog, posts that are set aside, and recent rates."""
+        """Return strategy, store, backlog, poison, and recent rates."""
         try:
-            backlog, now = selectors.backlog(), recent_rates()
-            set_aside = selectors.set_aside()
+            backlog, poison, now = selectors.backlog(), selectors.poison(), recent_rates()
         except DatabaseError:
             return Response(AWAY, status=503)
         return Response(
@@ -52,7 +51,7 @@ class StatusView(Probe):
                 "strategy": get_strategy().alias,
                 "store": get_timeline_store().alias,
                 "backlog": backlog._asdict(),
-                "set_aside": set_aside._asdict(),
+                "poison": poison._asdict(),
                 "window_s": WINDOW_S,
                 **now._asdict(),
             }

@@ -29,7 +29,7 @@ class Backlog(NamedTuple):
     """Age of the oldest pending post in seconds; None without a backlog."""
 
 
-class SetAside(NamedTuple):
+class PoisonPosts(NamedTuple):
     posts: int
     """Posts that cannot be delivered."""
     oldest_ids: list[int]
@@ -70,11 +70,11 @@ def backlog() -> Backlog:
     return Backlog(posts, oldest_age.total_seconds())
 
 
-def set_aside() -> SetAside:
+def poison() -> PoisonPosts:
     """Return the posts that wait for another try to deliver them."""
     waiting = Poison.objects.filter(post__delivered_at=None)
     oldest = waiting.order_by("post_id").values_list("post_id", flat=True)[:10]
-    return SetAside(waiting.count(), list(oldest))
+    return PoisonPosts(waiting.count(), list(oldest))
 
 
 def miscounted_posts() -> int:

@@ -57,7 +57,7 @@ def rows(watch: Watch) -> list[dict[str, str]]:
         "Strategy": status["strategy"],
         "Store": status["store"],
         "Backlog": f"{backlog['posts']:,} posts",
-        "Set aside": f"{status['set_aside']['posts']:,} posts",
+        "Poison": f"{status['poison']['posts']:,} posts",
         "Oldest post waits": _with_unit(backlog["oldest_age_s"], "s", digits=1),
         f"Deliveries {of_late}": f"{status['deliveries_per_s']:,.0f} / s",
         f"Lag p50 {of_late}": _with_unit(lag_ms["p50"], "ms"),

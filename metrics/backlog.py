@@ -13,7 +13,7 @@ class Backlog(Collector):
     def collect(self) -> Iterator[Metric]:
         """Yield the backlog; without the database, only feed_database_up 0."""
         try:
-            backlog, set_aside = selectors.backlog(), selectors.set_aside()
+            backlog, poison = selectors.backlog(), selectors.poison()
         except DatabaseError:
             yield GaugeMetricFamily("feed_database_up", "Whether the database answers.", 0)
             return
@@ -25,5 +25,5 @@ class Backlog(Collector):
             backlog.oldest_age_s or 0.0,
         )
         yield GaugeMetricFamily(
-            "feed_set_aside_posts", "Posts that cannot be delivered.", set_aside.posts
+            "feed_poison_posts", "Posts that cannot be delivered.", poison.posts
         )

@@ -36,7 +36,7 @@ def test_without_posts_there_is_no_lag(status, settings):
         "strategy": settings.FEED_STRATEGY,
         "store": settings.FEED_TIMELINE_STORE,
         "backlog": {"posts": 0, "oldest_age_s": None},
-        "set_aside": {"posts": 0, "oldest_ids": []},
+        "poison": {"posts": 0, "oldest_ids": []},
         "window_s": 10,
         "deliveries_per_s": 0.0,
         "lag_ms": {"p50": None, "p99": None},

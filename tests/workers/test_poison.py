@@ -9,10 +9,9 @@ from django.core.management import call_command
 from django.db.models.functions import Now
 from redis.exceptions import RedisError
 
-from feed import delivery
+from feed import delivery, selectors
 from feed.delivery import deliver_pending
 from feed.models import Poison, Post
-from feed.selectors import set_aside
 from feed.timeline_stores import get_timeline_store
 from tests.conftest import client_of
 from workers import drainer as module
@@ -67,7 +66,7 @@ def test_the_rest_of_its_batch_is_delivered(backlog, bad):
 
     assert delivered() == backlog
     assert set(get_timeline_store().members(2)) == backlog
-    assert set_aside() == (1, [bad])
+    assert selectors.poison() == (1, [bad])
 
 
 def test_without_halving_the_whole_backlog_waits_for_it(backlog, monkeypatch):
@@ -86,7 +85,7 @@ def test_several_in_one_batch_are_all_found(backlog, bad, poison):
     deliver_pending(100)
 
     assert delivered() == backlog
-    assert set_aside() == (4, [bad, *more])
+    assert selectors.poison() == (4, [bad, *more])
 
 
 def test_it_waits_before_it_is_tried_again_each_time_longer(backlog):
@@ -123,7 +122,7 @@ def test_it_is_delivered_when_its_cause_is_gone(backlog, bad, broken_key, redis)
 
     assert delivered() == {*backlog, bad}
     assert get_timeline_store().members(LONER) == [bad]
-    assert set_aside() == (0, [])
+    assert selectors.poison() == (0, [])
 
 
 @pytest.mark.parametrize(
@@ -175,7 +174,7 @@ def test_a_drainer_survives_any_error_with_smaller_batches_for_a_while(outbox, m
 def test_it_is_shown_with_its_error_and_tried_when_asked(bad):
     deliver_pending(100)
 
-    assert client_of(None).get("/statusz").json()["set_aside"] == {
+    assert client_of(None).get("/statusz").json()["poison"] == {
         "posts": 1,
         "oldest_ids": [bad],
     }
@@ -192,4 +191,4 @@ def test_a_post_with_its_receipt_is_not_shown_any_more(bad):
     deliver_pending(100)
     Post.objects.filter(id=bad).update(delivered_at=Now())
 
-    assert set_aside() == (0, [])
+    assert selectors.poison() == (0, [])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import quantiles
 from typing import Any
+from wsgiref.util import setup_testing_defaults
 
 from django.core.management import BaseCommand, CommandError
 from django.db import connections
@@ -64,15 +65,11 @@ def poster() -> Callable[[], None]:
     environ = {
         "REQUEST_METHOD": "POST",
         "PATH_INFO": "/v1/posts/",
-        "SERVER_NAME": "127.0.0.1",
-        "SERVER_PORT": "80",
-        "SERVER_PROTOCOL": "HTTP/1.1",
-        "HTTP_HOST": "127.0.0.1",
         "HTTP_AUTHORIZATION": f"Bearer {token}",
         "CONTENT_TYPE": "application/json",
         "CONTENT_LENGTH": str(len(body)),
-        "wsgi.url_scheme": "http",
     }
+    setup_testing_defaults(environ)
 
     def post() -> None:
         answers: list[str] = []
