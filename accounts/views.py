@@ -1,8 +1,7 @@
-from collections.abc import Callable
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.exceptions import APIException, Throttled, ValidationError
+from rest_framework.exceptions import APIException, Throttled
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -12,7 +11,6 @@ from rest_framework_simplejwt.views import TokenRefreshView
 
 from accounts import services
 from accounts.authentication import person_id
-from accounts.friendships import befriend, unfriend
 from accounts.hashing import NoSlot
 from accounts.models import Friendship, Person
 from accounts.serializers import FriendsSerializer, PersonSerializer, SignupSerializer
@@ -58,27 +56,6 @@ class FriendsView(APIView):
         """List one's own friends."""
         friends = Friendship.objects.filter(person_id=person_id(request)).order_by("friend_id")
         return Response({"friends": list(friends.values_list("friend_id", flat=True))})
-
-
-class FriendView(APIView):
-    @extend_schema(request=None, responses={204: None})
-    def put(self, request: Request, friend_id: int) -> Response:
-        """Befriend a person. From now on each one's posts go to the other."""
-        return self._change(befriend, request, friend_id)
-
-    @extend_schema(responses={204: None})
-    def delete(self, request: Request, friend_id: int) -> Response:
-        """End a friendship. Delivered posts stay in the feeds."""
-        return self._change(unfriend, request, friend_id)
-
-    def _change(
-        self, change: Callable[[int, int], None], request: Request, friend_id: int
-    ) -> Response:
-        try:
-            change(person_id(request), friend_id)
-        except ValueError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        return Response(status=204)
 
 
 class RefreshView(TokenRefreshView):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.contents import empty, entries, stored_bytes
+from bench.contents import begin, empty, entries, stored_bytes
 from bench.engine import Engine
 from bench.graphs import SEED, Filler, Fillers
 from bench.json_lines import Timed
@@ -76,5 +76,7 @@ def _posts_of(filler: Filler) -> list[Post]:
 
 
 def _deliver(engine: Engine, posts: Sequence[Post], filler: Filler) -> Ids:
+    owner_ids = np.append(filler.friend_ids(), filler.author_id)
+    begin(engine.timeline, owner_ids)
     engine.deliver(posts, BATCH, each=filler.friends + 1)
-    return np.append(filler.friend_ids(), filler.author_id)
+    return owner_ids

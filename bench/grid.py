@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
-from bench.contents import check, empty
+import numpy as np
+
+from bench.contents import begin, check, empty
 from bench.engine import Engine
 from bench.graphs import Graph
 from bench.json_lines import emit
@@ -11,6 +13,7 @@ from bench.json_lines import emit
 def run_graph(engine: Engine, graph: Graph, batches: Sequence[int]) -> bool:
     """Report each cell and the check; return whether all timelines were right."""
     empty(engine.timeline)
+    begin(engine.timeline, np.arange(1, graph.people + 1))
     engine.forget()
     where = {"people": graph.people, "friends": graph.friends}
     for batch in sorted(batches):

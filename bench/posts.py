@@ -1,6 +1,7 @@
 """Posts for the bench: written before anything is timed, and remembered until they are checked."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
 
 import numpy as np
 from django.db import connection, transaction
@@ -16,17 +17,20 @@ BODY = "What people write is about this long, as far as anybody has counted; a p
 
 def make_posts(author_ids: Ids) -> list[Post]:
     """Write a post of each author, with ascending ids."""
-    newest = Post.objects.aggregate(id=Max("id"))["id"] or 0
+    newest, now = Post.objects.aggregate(id=Max("id"))["id"] or 0, timezone.now()
     pairs = list(enumerate(author_ids.tolist(), start=newest + 1))
-    _insert(pairs)
-    return [Post(id=post_id, author_id=author_id, body=BODY) for post_id, author_id in pairs]
+    _insert(pairs, now)
+    return [
+        Post(id=post_id, author_id=author_id, body=BODY, created_at=now)
+        for post_id, author_id in pairs
+    ]
 
 
-def _insert(pairs: Sequence[tuple[int, int]]) -> None:
-    now = connection.ops.adapt_datetimefield_value(timezone.now())
+def _insert(pairs: Sequence[tuple[int, int]], now: datetime) -> None:
+    created_at = connection.ops.adapt_datetimefield_value(now)
     columns = ("id", "author_id", "body", "created_at", "like_count")
     with transaction.atomic():
-        insert_rows(Post, columns, [(*pair, BODY, now, 0) for pair in pairs])
+        insert_rows(Post, columns, [(*pair, BODY, created_at, 0) for pair in pairs])
 
 
 def in_batches(posts: Sequence[Post], size: int) -> Iterator[Sequence[Post]]:

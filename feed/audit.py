@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accounts.models import Friendship, Person
+from feed import epochs
 from feed.models import Post
-from feed.timeline_stores.base import TimelineStore
+from feed.timeline_stores.base import ALL, Held, TimelineStore
 
 Ids = NDArray[np.int64]
 EXAMPLES = 5
@@ -32,11 +33,15 @@ class Audit:
     """Accepted posts: those in the database, and those answered with 201."""
     expected: int = 0
     missing: int = 0
-    """Due, but not in the timeline."""
+    """Due and above the floor, but not in the timeline."""
     duplicated: int = 0
     """In the timeline more than once; each extra entry counts."""
     unexpected: int = 0
     """In the timeline, but not due: no such post, or the author is no friend."""
+    left: int = 0
+    """Expected, but at or below the floor: the database answers for them."""
+    absent: int = 0
+    """Timelines that the store doesn't hold; all that is due in them is left to the database."""
     examples: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """The first findings of each kind as (owner id, post id)."""
 
@@ -59,10 +64,11 @@ def audit(
 ) -> Iterator[tuple[float, Audit]]:
     """Audit a store while nothing is being written; yield (share done, counts so far).
 
-    Friendships must be the same as at delivery. A deleted post may be in a timeline or not. A
-    store with a capacity must hold the newest ids of each timeline, and may hold older ones. An
-    accepted post that is not in the database is missing in every timeline that its author's
-    posts are due in.
+    A timeline must hold what is due by the friendships of now, above its floor; what is at or
+    below it is counted as left to the database. A deleted post may be there or not. A store with
+    a capacity must hold the newest ids of each timeline, and may hold older ones. An accepted
+    post that is not in the database is missing in every timeline that its author's posts are due
+    in.
     """
     posts = _Posts.read()
     lost = _lost(posts, accepted)
@@ -120,12 +126,15 @@ class Due(NamedTuple):
 
 def audit_one(found: Audit, owner_id: int, due: Due, timeline: TimelineStore) -> None:
     """Add the missing, duplicated and unexpected posts of one person's timeline to ``found``."""
-    held = np.array(timeline.members(owner_id), np.int64)
-    distinct, times = np.unique(held, return_counts=True)
+    held = timeline.read(owner_id, limit=ALL) if epochs.is_usable(timeline) else Held()
+    distinct, times = np.unique(np.array(held.ids, np.int64), return_counts=True)
     wanted = due.newest(timeline.capacity)
+    above = wanted[wanted > held.floor] if held.floor is not None else wanted[:0]
     found.expected += len(wanted)
+    found.left += len(wanted) - len(above)
+    found.absent += held.floor is None
     found.missing += found.note(
-        "missing", owner_id, np.setdiff1d(wanted, distinct, assume_unique=True)
+        "missing", owner_id, np.setdiff1d(above, distinct, assume_unique=True)
     )
     found.duplicated += found.note("duplicated", owner_id, np.repeat(distinct, times - 1))
     found.unexpected += found.note(

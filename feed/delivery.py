@@ -1,6 +1,7 @@
 """Delivering posts: the one place where timelines are written and receipts are set."""
 
 import logging
+import time
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -8,7 +9,8 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
 
-from feed import statements
+from feed import epochs, statements
+from feed.friendships import finish_changes
 from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
 from feed.strategies import get_strategy
@@ -19,6 +21,8 @@ logger = logging.getLogger(__name__)
 REFUSALS = ("MISCONF", "NOREPLICAS", "BUSY")
 """Codes of a Redis that refuses all writes, as far as redis-py has no class for them."""
 LONGEST_PAUSE_S = 600
+HEAL_EVERY_S = 1.0
+_healed_at = float("-inf")
 
 
 def deliver(posts: Sequence[Post]) -> None:
@@ -27,8 +31,10 @@ def deliver(posts: Sequence[Post]) -> None:
     Safe to repeat. The receipts are set only after the store has confirmed; if anything raises,
     the posts stay in the backlog.
     """
+    store = get_timeline_store()
     with transaction.atomic(savepoint=False):  # an exception ends the caller's transaction too
-        get_timeline_store().deliver(posts)
+        epochs.confirm(store)
+        store.deliver(posts)
         set_receipts(posts)
 
 
@@ -59,6 +65,7 @@ def deliver_pending(limit: int) -> int:
     claim is the rows' locks (on SQLite the database's), held until the receipts commit: a process
     that dies releases its posts by dying, and no two processes claim the same post.
     """
+    _heal()
     backlog = Post.objects.pending()
     if get_strategy().grace_s:
         backlog = backlog.filter(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
@@ -72,11 +79,23 @@ def deliver_pending(limit: int) -> int:
     return _deliver_claimed(backlog, limit)
 
 
+def _heal() -> None:
+    """Look once per second whether the store is still the database's, and what died half-way."""
+    global _healed_at
+    if time.monotonic() < _healed_at + HEAL_EVERY_S:
+        return
+    _healed_at = time.monotonic()
+    epochs.check(get_timeline_store())
+    finish_changes()
+
+
 def _deliver_claimed(backlog: PostQuerySet, limit: int) -> int:
     posts: list[Post] = []
     try:
         with transaction.atomic():
-            claim = backlog.select_for_update(skip_locked=True).only("id", "author_id")
+            claim = backlog.select_for_update(skip_locked=True).only(
+                "id", "author_id", "created_at"
+            )
             posts += claim.order_by("id")[:limit]
             if posts:
                 deliver(posts)

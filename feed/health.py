@@ -30,12 +30,14 @@ class HealthView(Probe):
 @extend_schema(exclude=True)
 class ReadyView(Probe):
     def get(self, request: Request) -> Response:
-        """Return whether the database answers, and the backlog."""
+        """Return whether the database answers and the store is usable, and the backlog."""
         try:
-            backlog = selectors.backlog()
+            backlog, store = selectors.backlog(), selectors.store_state()
         except DatabaseError:
             return Response(AWAY, status=503)
-        return Response({"status": "ready", "database": "ok", "backlog": backlog._asdict()})
+        is_ready = store == "ok"
+        state = {"status": "ready" if is_ready else "unready", "database": "ok", "store": store}
+        return Response(state | {"backlog": backlog._asdict()}, status=200 if is_ready else 503)
 
 
 @extend_schema(exclude=True)
@@ -52,6 +54,8 @@ class StatusView(Probe):
                 "store": get_timeline_store().alias,
                 "backlog": backlog._asdict(),
                 "poison": poison._asdict(),
+                "store_state": selectors.store_state(),
+                "unfinished_changes": selectors.unfinished_changes(),
                 "window_s": WINDOW_S,
                 **now._asdict(),
             }

@@ -138,3 +138,45 @@ class PackedTimeline(models.Model):
 
     class Meta:
         db_table = "feed_timeline_packed"
+
+
+class TimelineFloor(models.Model):
+    """Above this id the rows of a timeline are exact (``RowStore``); without a row, the epoch's."""
+
+    owner_id = models.BigIntegerField(primary_key=True)
+    floor = models.BigIntegerField()
+
+    objects: ClassVar[models.Manager["TimelineFloor"]]
+
+    class Meta:
+        db_table = "feed_timeline_floor"
+
+
+class FriendshipChange(models.Model):
+    """A committed change that the timelines don't show yet (``feed.friendships``)."""
+
+    person_id = models.BigIntegerField()
+    friend_id = models.BigIntegerField()
+    changed_at = models.DateTimeField(db_default=Now())
+
+    objects: ClassVar[models.Manager["FriendshipChange"]]
+
+
+class Epoch(models.Model):
+    """The one row that says into which store the receipts' deliveries went (``feed.epochs``)."""
+
+    ONLY = 1
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
+    number = models.BigIntegerField()
+    """Random: a restored or copied database never continues another one's epoch."""
+    store = models.CharField(max_length=64)
+    """The alias of the timeline store."""
+    server = models.CharField(max_length=64, blank=True)
+    """Which run of which server keeps its timelines; empty for the database itself."""
+    floor = models.BigIntegerField()
+    """The newest post when the epoch began."""
+    closed_at = models.DateTimeField(null=True)
+    """Since when nobody may use the store, because another epoch is about to begin."""
+
+    objects: ClassVar[models.Manager["Epoch"]]

@@ -4,9 +4,11 @@ from typing import NamedTuple
 
 from django.db.models import Count, DurationField, ExpressionWrapper, F, Min
 from django.db.models.functions import Now
+from redis.exceptions import RedisError
 
+from feed import epochs
 from feed.hydration import hydrate
-from feed.models import Poison, Post
+from feed.models import FriendshipChange, Poison, Post
 from feed.timeline_stores import get_timeline_store
 
 
@@ -75,6 +77,20 @@ def poison() -> PoisonPosts:
     waiting = Poison.objects.filter(post__delivered_at=None)
     oldest = waiting.order_by("post_id").values_list("post_id", flat=True)[:10]
     return PoisonPosts(waiting.count(), list(oldest))
+
+
+def store_state() -> str:
+    """Return "ok", or why the timeline store can't be used: the database answers for it."""
+    store = get_timeline_store()
+    try:
+        return epochs.reason_unusable(store, epochs.current(store)) or "ok"
+    except RedisError as error:
+        return f"unavailable: {error}"
+
+
+def unfinished_changes() -> int:
+    """Return the number of friendship changes that the timelines don't show yet."""
+    return FriendshipChange.objects.count()
 
 
 def miscounted_posts() -> int:

@@ -7,5 +7,6 @@ urlpatterns = [
     path("posts/<id:post_id>/", views.PostView.as_view(), name="post"),
     path("posts/<id:post_id>/like/", views.LikeView.as_view(), name="like"),
     path("feed/", views.FeedView.as_view(), name="feed"),
+    path("me/friends/<id:friend_id>/", views.FriendView.as_view(), name="friend"),
     path("people/<id:author_id>/posts/", views.PersonPostsView.as_view(), name="person-posts"),
 ]

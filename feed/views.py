@@ -1,11 +1,12 @@
 """Feed endpoints: they parse requests, call services and selectors, and answer."""
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import APIException, AuthenticationFailed
+from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import remove_query_param, replace_query_param
@@ -14,6 +15,7 @@ from rest_framework.views import APIView
 from accounts.authentication import person_id
 from accounts.models import Person
 from feed import selectors, services
+from feed.friendships import befriend, unfriend
 from feed.listings import get_listing
 from feed.listings.base import Position
 from feed.serializers import (
@@ -150,6 +152,27 @@ class PersonPostsView(APIView):
             raise Http404
         answer = {"posts": page.posts, "next": _following(request, page)}
         return Response(PAGE.to_representation(answer))
+
+
+class FriendView(APIView):
+    @extend_schema(request=None, responses={204: None})
+    def put(self, request: Request, friend_id: int) -> Response:
+        """Befriend a person: each one's posts, earlier ones too, are in the other's feed."""
+        return self._change(befriend, request, friend_id)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, friend_id: int) -> Response:
+        """End a friendship: neither one's posts are in the other's feed any more."""
+        return self._change(unfriend, request, friend_id)
+
+    def _change(
+        self, change: Callable[[int, int], None], request: Request, friend_id: int
+    ) -> Response:
+        try:
+            change(person_id(request), friend_id)
+        except ValueError as error:
+            raise ValidationError({"detail": str(error)}) from None
+        return Response(status=204)
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -96,6 +96,7 @@ class Service:
         for env in self.environments:
             self.manage("migrate", env, "--verbosity=0")
             self.manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
+            self.manage("rebuild_timelines", env, "--fast")
             for command, *options in seeding:
                 self.manage(command, env, *options)
         if self.replicas:

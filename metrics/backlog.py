@@ -14,6 +14,7 @@ class Backlog(Collector):
         """Yield the backlog; without the database, only feed_database_up 0."""
         try:
             backlog, poison = selectors.backlog(), selectors.poison()
+            store, changes = selectors.store_state(), selectors.unfinished_changes()
         except DatabaseError:
             yield GaugeMetricFamily("feed_database_up", "Whether the database answers.", 0)
             return
@@ -26,4 +27,14 @@ class Backlog(Collector):
         )
         yield GaugeMetricFamily(
             "feed_poison_posts", "Posts that cannot be delivered.", poison.posts
+        )
+        yield GaugeMetricFamily(
+            "feed_store_usable",
+            "Whether the timeline store answers and is the database's.",
+            int(store == "ok"),
+        )
+        yield GaugeMetricFamily(
+            "feed_unfinished_changes",
+            "Friendship changes that the timelines don't show yet.",
+            changes,
         )

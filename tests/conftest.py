@@ -11,6 +11,8 @@ from rest_framework.test import APIClient
 
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
+from feed import epochs
+from feed.models import Epoch
 from feed.timeline_stores import get_timeline_store
 from launch import servers
 from launch.processes import Processes
@@ -34,6 +36,12 @@ def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_
     path: Path = tmp_path_factory.mktemp("database") / "test.sqlite3"
     if django_settings.DATABASES["default"]["ENGINE"] == "db.sqlite":
         django_settings.DATABASES["default"]["TEST"]["NAME"] = str(path)
+
+
+@pytest.fixture(autouse=True)
+def unknown_epoch():
+    """Let no test know the epoch of another one's database."""
+    epochs.forget()
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +69,8 @@ def redis_server(folder):
         try:
             yield process, server.environment
         finally:
-            process.resume()  # a test may have frozen it
+            if process.is_running():
+                process.resume()  # a test may have frozen it
 
 
 @pytest.fixture(scope="session")
@@ -124,6 +133,19 @@ def make_people(count, friends=()):
     Friendship.objects.bulk_create(
         Friendship(person_id=a, friend_id=b) for pair in friends for a, b in (pair, pair[::-1])
     )
+
+
+def begin_with(store):
+    """Let the database's timelines be in this store, as if there had never been another one."""
+    Epoch.objects.exclude(store=store.alias).delete()
+    epochs.forget()
+    return store
+
+
+def whole_timelines():
+    """Begin with the store in the settings, and load everybody's timeline."""
+    people = list(Person.objects.values_list("id", flat=True))
+    begin_with(get_timeline_store()).rebuild(people)
 
 
 def client_of(person_id):

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from django.db import transaction
 
 from accounts.models import Friendship
+from feed import epochs
 from feed.delivery import deliver_one, set_receipts
 from feed.models import Post
 from feed.timeline_stores import get_timeline_store
@@ -39,8 +40,17 @@ def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline:
         # the other's row is gone.
         post = Post.objects.pending().select_for_update().filter(id=post_id).first()
         if post:
-            get_timeline_store().deliver_to(post, owner_ids)
+            store = get_timeline_store()
+            epochs.confirm(store)
+            store.deliver_to(post, _still_due(post, owner_ids))
             _finish(post, number)
+
+
+def _still_due(post: Post, owner_ids: Sequence[int]) -> list[int]:
+    """Return the owners who are still friends: the message may be hours old."""
+    friends = Friendship.objects.filter(person_id=post.author_id, friend_id__in=owner_ids)
+    now = {post.author_id, *friends.values_list("friend_id", flat=True)}
+    return [owner_id for owner_id in owner_ids if owner_id in now]
 
 
 def forget_finished_chunks() -> None:

@@ -1,15 +1,33 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
+from feed import epochs
+from feed.due import due_ids
 from feed.models import Post
+
+ALL = 2**28
+"""A limit above the length of any timeline."""
+
+
+class Held(NamedTuple):
+    """What a store holds of a timeline, read in one step."""
+
+    ids: list[int] = []
+    """Post ids above the floor, newest first."""
+    floor: int | None = None
+    """The store is exact above this id; the database has the rest. None: the timeline is absent
+    or pending; 0: it is whole."""
+    ticket: int | None = None
+    """Changes with the floor, in stores that load timelines from the database."""
 
 
 class TimelineStore(ABC):
     """Keeps, for every person, the ids of the posts that their feed shows.
 
     A delivery puts one post id into one timeline. A post is due in its author's timeline and in
-    the timelines of the author's friends at the time of the delivery.
+    the timelines of the author's friends. A timeline may be lost at any time: it is exact above
+    its floor, and the database answers for the rest (docs/decisions/0041).
     """
 
     is_transactional: ClassVar[bool] = False
@@ -38,7 +56,7 @@ class TimelineStore(ABC):
 
     @abstractmethod
     def deliver(self, posts: Sequence[Post]) -> None:
-        """Make all deliveries of these posts; only their ids and author ids are used.
+        """Make all deliveries of these committed posts; only ids and author ids are used.
 
         Returns when the store has confirmed every one. Raises what the store's client raises,
         and may then have made some of them. Repeating a delivery changes nothing.
@@ -49,17 +67,60 @@ class TimelineStore(ABC):
         raise NotImplementedError(f"{self.alias} takes only whole posts")
 
     @abstractmethod
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        """Return up to ``limit`` post ids below ``before`` of a timeline, newest first.
-
-        Fewer than ``limit`` means that the timeline ends there. An owner without a timeline
-        has an empty one.
-        """
+    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+        """Return up to ``limit`` ids that the store holds below ``before``."""
 
     @abstractmethod
-    def members(self, owner_id: int) -> list[int]:
-        """Return a timeline as stored, in any order and unfiltered (for the audit)."""
+    def change(self, owner_ids: Sequence[int], *, through: int) -> None:
+        """Leave all ids up to ``through`` to the database, in the timelines of these owners.
+
+        Called after a friendship change has committed; ``through`` is the newest post since.
+        """
+
+    def server_id(self) -> str:
+        """Return which run of which server keeps the timelines; empty for the database."""
+        return ""
+
+    def is_ahead_of_database(self) -> bool:
+        """Tell whether the store has deliveries of posts that the database doesn't know."""
+        return False
+
+    def begin(self) -> None:  # noqa: B027  most have nothing to do
+        """Make every timeline absent, at the beginning of an epoch, in its transaction.
+
+        Stores whose keys have the number of the epoch in them need do nothing.
+        """
+
+    def remove_old_epochs(self) -> None:  # noqa: B027
+        """Free the memory of timelines that belong to earlier epochs."""
 
     @abstractmethod
     def clear(self) -> None:
-        """Empty every timeline of this store."""
+        """Make every timeline absent."""
+
+    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
+        """Return up to ``limit`` post ids below ``before`` of a timeline, newest first.
+
+        Fewer than ``limit`` means that the timeline ends there. What the store doesn't hold comes
+        from the database.
+        """
+        if not epochs.is_usable(self):
+            return due_ids(owner_id, before=before, limit=limit)
+        held = self.read(owner_id, before=before, limit=limit)
+        if held.floor == 0 or len(held.ids) >= limit:
+            return held.ids
+        return self.ask_database(owner_id, held, before=before, limit=limit)
+
+    def ask_database(
+        self, owner_id: int, held: Held, *, before: int | None, limit: int
+    ) -> list[int]:
+        """Return a page that the store doesn't hold. ``held``: what it does hold of the page."""
+        return due_ids(owner_id, before=before, limit=limit)
+
+    @abstractmethod
+    def rebuild(self, owner_ids: Sequence[int]) -> None:
+        """Compute these timelines from the database, as far back as the store keeps them."""
+
+    def members(self, owner_id: int) -> list[int]:
+        """Return what the store holds of a timeline above its floor, newest first."""
+        return self.read(owner_id, limit=ALL).ids

@@ -1,11 +1,10 @@
 from collections.abc import Sequence
 
 from feed.models import BulkEntry, Post
-from feed.timeline_stores.rowwise import missing_entries, owners_of
-from feed.timeline_stores.sql import RowStore
+from feed.timeline_stores.rowwise import CopyingStore, missing_entries, owners_of
 
 
-class Bulk(RowStore):
+class Bulk(CopyingStore):
     """The rows of ``rowwise``, but one ``bulk_create`` per post."""
 
     model = BulkEntry

@@ -1,37 +1,35 @@
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from threading import Lock
 
-from feed.models import Post
-from feed.recipients import recipients_of
-from feed.timeline_stores.base import TimelineStore
+from feed.timeline_stores.base import Held
+from feed.timeline_stores.locked import LockedStore
+from feed.timeline_stores.timeline import Timeline
 
 
-class Memory(TimelineStore):
-    """Timelines in this process: for tests, and as an upper bound of a store's speed."""
+class Memory(LockedStore):
+    """Timelines in this process: for tests."""
 
     is_shared = False
 
-    def __init__(self, alias: str) -> None:
-        super().__init__(alias)
-        self._timelines: defaultdict[int, set[int]] = defaultdict(set)
+    def __init__(self, alias: str, *, capacity: int = 800) -> None:
+        super().__init__(alias, capacity=capacity)
+        self._timelines: dict[int, Timeline] = {}
         self._lock = Lock()
 
-    def deliver(self, posts: Sequence[Post]) -> None:
-        for post, owners in zip(posts, recipients_of(posts), strict=True):
-            with self._lock:
-                for owner_id in owners.tolist():
-                    self._timelines[owner_id].add(post.id)
-
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        ids = self.members(owner_id)
-        if before is not None:
-            ids = [post_id for post_id in ids if post_id < before]
-        return sorted(ids, reverse=True)[:limit]
-
-    def members(self, owner_id: int) -> list[int]:
+    @contextmanager
+    def locked(self, owner_ids: Sequence[int]) -> Iterator[dict[int, Timeline]]:
         with self._lock:
-            return list(self._timelines.get(owner_id, ()))
+            found = {it: self._timelines[it] for it in owner_ids if it in self._timelines}
+            yield found
+            self._timelines |= found
+
+    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+        with self._lock:
+            return super().read(owner_id, before=before, limit=limit)
+
+    def get(self, owner_id: int) -> Timeline | None:
+        return self._timelines.get(owner_id)
 
     def clear(self) -> None:
         with self._lock:

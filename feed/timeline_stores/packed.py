@@ -1,84 +1,87 @@
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import NamedTuple
 
-import numpy as np
 from django.db import connection, transaction
 from django.db.models import BinaryField
 from django.db.models.functions import Right
 
 from feed.models import PackedTimeline
-from feed.recipients import Ids
-from feed.timeline_stores.packing import ID_BYTES, pack, page_of, unpack
-from feed.timeline_stores.shards import by_owner
+from feed.timeline_stores.base import Held
+from feed.timeline_stores.locked import LockedStore
+from feed.timeline_stores.packing import (
+    FLAG,
+    HEADER_BYTES,
+    HEADER_WORDS,
+    ID_BYTES,
+    PENDING,
+    held_of,
+    is_timeline,
+    pack_timeline,
+    unpack,
+    unpack_timeline,
+)
 from feed.timeline_stores.sql import SQLStore
-from feed.timeline_stores.trimmed import Deliveries, TrimmedStore
+from feed.timeline_stores.timeline import SLACK, Timeline
+from feed.timeline_stores.trimmed import Tickets
 
-PORTION = 1000
-"""Owners per statement, so that it stays within MySQL's packet size."""
+MOST_BYTES = 10**8
+"""More than any row has; SQLite's substr returns nothing for numbers above its limits."""
 
 
-class Packed(TrimmedStore, SQLStore):
-    """One row per person with their newest post ids, packed as in ``ring``.
+class Packed(LockedStore, SQLStore):
+    """One row per person with their timeline, packed as in ``ring``.
 
     A batch writes one row per owner, whatever its length. The row is written whole, so single
     posts are expensive. Rows are locked before they are written, in the same order by all writers:
-    the database appends ids above the newest of a row; others are merged.
+    the database appends ids above the newest of a row; other rows are read and changed in Python.
     """
 
     model = PackedTimeline
 
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        def newest(count: int) -> Ids:
-            return unpack(_newest_ids([owner_id], count).get(owner_id, b""))
+    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+        size = MOST_BYTES if before else min(MOST_BYTES, (limit + HEADER_WORDS) * ID_BYTES)
+        return held_of(_read([owner_id], size).get(owner_id, b""), before=before, limit=limit)
 
-        return page_of(newest, self.capacity, before=before, limit=limit)
+    def get(self, owner_id: int) -> Timeline | None:
+        return unpack_timeline(_read([owner_id]).get(owner_id, b""))
 
-    def members(self, owner_id: int) -> list[int]:
-        ids: list[int] = unpack(_newest_ids([owner_id], self.capacity).get(owner_id, b"")).tolist()
-        return ids
-
-    def write(self, deliveries: Deliveries) -> None:
-        additions = list(by_owner(deliveries).items())
+    def add(self, additions: Mapping[int, bytes]) -> Tickets:
+        limit = int(self.capacity * SLACK) * ID_BYTES + HEADER_BYTES
         with transaction.atomic(savepoint=False):
-            for start in range(0, len(additions), PORTION):
-                self._add(dict(additions[start : start + PORTION]))
+            ends = _lock(additions)
+            fits = {it: ids for it, ids in additions.items() if ends[it].can_append(ids, limit)}
+            _write(_statements().append, fits)
+            others = {it: ids for it, ids in additions.items() if it not in fits}
+            return super().add(others) if others else {}
 
-    def _add(self, additions: Mapping[int, bytes]) -> None:
-        """Add ids to the timelines of some owners."""
-        newest = self._lock(additions)
-        in_order = {owner for owner, ids in additions.items() if _last(newest[owner]) < _first(ids)}
-        self._append({owner: ids for owner, ids in additions.items() if owner in in_order})
-        self._merge({owner: ids for owner, ids in additions.items() if owner not in in_order})
+    @contextmanager
+    def locked(self, owner_ids: Collection[int]) -> Iterator[dict[int, Timeline]]:
+        with transaction.atomic(savepoint=False):
+            _lock(owner_ids)
+            held = {it: unpack_timeline(packed) for it, packed in _read(owner_ids).items()}
+            timelines = {it: timeline for it, timeline in held.items() if timeline}
+            yield timelines
+            changed = {it: pack_timeline(timeline) for it, timeline in timelines.items()}
+            _write(_statements().replace, changed)
 
-    def _lock(self, owner_ids: Collection[int]) -> dict[int, bytes]:
-        """Lock the rows of these owners, creating missing ones; return the newest id of each."""
-        newest = _locked(owner_ids)
-        missing = [owner_id for owner_id in owner_ids if owner_id not in newest]
-        if missing:
-            # Concurrent writers may do the same. With INSERT IGNORE both would take shared locks
-            # of the rows, and wait for each other to write.
-            self._append(dict.fromkeys(missing, b""))
-            newest |= _locked(missing)
-        return newest
 
-    def _append(self, additions: Mapping[int, bytes]) -> None:
-        size = self.capacity * ID_BYTES
-        rows = [f"({owner_id},X'{ids[-size:].hex()}')" for owner_id, ids in additions.items()]
-        if rows:
-            with connection.cursor() as cursor:
-                cursor.execute(_statements().append.format(",".join(rows)), [size])
+class _Ends(NamedTuple):
+    """What decides whether ids can be appended to a row."""
 
-    def _merge(self, additions: Mapping[int, bytes]) -> None:
-        """Add ids that may be older than those in the timelines, or already there."""
-        held = _newest_ids(additions, self.capacity)
-        merged = [
-            PackedTimeline(owner_id=owner_id, post_ids=self._united(held[owner_id], ids))
-            for owner_id, ids in additions.items()
-        ]
-        PackedTimeline.objects.bulk_update(merged, ["post_ids"])
+    header: bytes
+    last: bytes
+    size: int
 
-    def _united(self, held: bytes, ids: bytes) -> bytes:
-        return pack(np.union1d(unpack(held), unpack(ids))[-self.capacity :]).tobytes()
+    def can_append(self, ids: bytes, limit: int) -> bool:
+        """Tell whether packed ids are newer than everything in the row, and fit."""
+        if not is_timeline(self.header) or self.size + len(ids) > limit:
+            return False
+        words = unpack(self.header + self.last + ids[:ID_BYTES])
+        _, seal, floor, last, first = (words & ~FLAG).tolist()
+        if self.size == HEADER_BYTES:
+            last = 0
+        return bool(floor != PENDING and first > max(seal, floor, last))
 
 
 class _Statements(NamedTuple):
@@ -87,29 +90,34 @@ class _Statements(NamedTuple):
     lock: str
     append: str
     """The rows exist: this INSERT updates many rows at once, each with its own value."""
+    replace: str
 
 
 _LOCK = (
-    "SELECT owner_id, RIGHT(post_ids, %s) FROM feed_timeline_packed"
-    " WHERE owner_id IN ({}) FOR UPDATE"
+    "SELECT owner_id, substr(post_ids, 1, %s), substr(post_ids, -%s), length(post_ids)"
+    " FROM feed_timeline_packed WHERE owner_id IN ({})"
 )
+_INSERT = "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {}"
+_ON_DUPLICATE = " ON DUPLICATE KEY UPDATE post_ids = "
+_ON_CONFLICT = " ON CONFLICT (owner_id) DO UPDATE SET post_ids = "
 _SQL = {
     "mariadb": _Statements(
-        _LOCK,
-        "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {}"
-        " ON DUPLICATE KEY UPDATE post_ids = RIGHT(CONCAT(post_ids, VALUES(post_ids)), %s)",
+        _LOCK + " FOR UPDATE",
+        _INSERT + _ON_DUPLICATE + "CONCAT(post_ids, VALUES(post_ids))",
+        _INSERT + _ON_DUPLICATE + "VALUES(post_ids)",
     ),
     "mysql": _Statements(  # VALUES() is deprecated there
-        _LOCK,
-        "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {} AS added"
-        " ON DUPLICATE KEY UPDATE post_ids ="
-        " RIGHT(CONCAT(feed_timeline_packed.post_ids, added.post_ids), %s)",
+        _LOCK + " FOR UPDATE",
+        _INSERT
+        + " AS added"
+        + _ON_DUPLICATE
+        + "CONCAT(feed_timeline_packed.post_ids, added.post_ids)",
+        _INSERT + " AS added" + _ON_DUPLICATE + "added.post_ids",
     ),
     "sqlite": _Statements(  # its write transactions lock the whole database
-        "SELECT owner_id, substr(post_ids, -%s) FROM feed_timeline_packed WHERE owner_id IN ({})",
-        "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {}"
-        " ON CONFLICT (owner_id) DO UPDATE SET"
-        " post_ids = substr(CAST(post_ids || excluded.post_ids AS BLOB), -%s)",
+        _LOCK,
+        _INSERT + _ON_CONFLICT + "CAST(post_ids || excluded.post_ids AS BLOB)",
+        _INSERT + _ON_CONFLICT + "excluded.post_ids",
     ),
 }
 
@@ -119,24 +127,37 @@ def _statements() -> _Statements:
     return _SQL["mariadb" if mariadb else connection.vendor]
 
 
-def _locked(owner_ids: Collection[int]) -> dict[int, bytes]:
+def _lock(owner_ids: Collection[int]) -> dict[int, _Ends]:
+    """Lock the rows of these owners, creating missing ones empty; return their ends."""
+    ends = _select_for_update(owner_ids)
+    missing = [owner_id for owner_id in owner_ids if owner_id not in ends]
+    if missing:
+        # Concurrent writers may do the same. With INSERT IGNORE both would take shared locks
+        # of the rows, and wait for each other to write.
+        _write(_statements().append, dict.fromkeys(missing, b""))
+        ends |= _select_for_update(missing)
+    return ends
+
+
+def _select_for_update(owner_ids: Collection[int]) -> dict[int, _Ends]:
     with connection.cursor() as cursor:
         statement = _statements().lock.format(",".join(map(str, owner_ids)))
-        cursor.execute(statement, [ID_BYTES])
-        return {owner_id: newest or b"" for owner_id, newest in cursor.fetchall()}
+        cursor.execute(statement, [HEADER_BYTES, ID_BYTES])
+        return {
+            owner_id: _Ends(header or b"", last or b"", size)
+            for owner_id, header, last, size in cursor.fetchall()
+        }
 
 
-def _newest_ids(owner_ids: Collection[int], count: int) -> dict[int, bytes]:
-    """Return the packed newest ids of the owners that have a timeline."""
-    newest = Right("post_ids", count * ID_BYTES, output_field=BinaryField())
-    rows = PackedTimeline.objects.filter(owner_id__in=owner_ids)
-    return {owner_id: ids or b"" for owner_id, ids in rows.values_list("owner_id", newest)}
+def _write(statement: str, packed: Mapping[int, bytes]) -> None:
+    rows = [f"({owner_id},X'{ids.hex()}')" for owner_id, ids in packed.items()]
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.execute(statement.format(",".join(rows)))
 
 
-def _first(ids: bytes) -> int:
-    return int.from_bytes(ids[:ID_BYTES], "little")
-
-
-def _last(ids: bytes) -> int:
-    """Return the last of packed ids; 0 if there is none."""
-    return int.from_bytes(ids[-ID_BYTES:], "little")
+def _read(owner_ids: Collection[int], size: int = MOST_BYTES) -> dict[int, bytes]:
+    """Return the last ``size`` bytes of the rows of these owners."""
+    end = Right("post_ids", size, output_field=BinaryField())
+    rows = PackedTimeline.objects.filter(owner_id__in=owner_ids).values_list("owner_id", end)
+    return {owner_id: packed or b"" for owner_id, packed in rows}

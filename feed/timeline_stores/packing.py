@@ -1,38 +1,82 @@
-"""Post ids as bytes, and pages of them."""
+"""Post ids as bytes, and timelines of them: a header of three words, and then the ids, ascending.
 
-from collections.abc import Callable
+A word is ID_BYTES long. The words of the header are the ticket, the seal and the floor, each with
+the highest bit set, which no post id has: so the last bytes of a timeline show whether they
+reach back to its header.
+"""
+
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from feed.recipients import Ids
+from feed.timeline_stores.base import Held
+from feed.timeline_stores.timeline import Timeline
 
 ID_BYTES = 6
 """Size of a packed post id; in Lua every byte costs time."""
+FLAG = 1 << 47
+PENDING = FLAG - 1
+"""The floor of a pending timeline."""
+HEADER_WORDS = 3
+HEADER_BYTES = HEADER_WORDS * ID_BYTES
 
 
 def pack(ids: Ids) -> NDArray[np.uint8]:
     """Return little-endian integers, shape (ids, ID_BYTES). Raises OverflowError for larger ids."""
-    if int(ids.max()) >> 8 * ID_BYTES:
-        raise OverflowError(f"a post id must fit into {ID_BYTES} bytes")
-    return ids.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, :ID_BYTES]
+    if len(ids) and int(ids.max()) >= PENDING:
+        raise OverflowError(f"a post id must be below {PENDING}")
+    return _words(ids)
 
 
 def unpack(packed: Any) -> Ids:  # bytes, but redis-py's type allows for decoded text
-    ids = np.zeros((len(packed) // ID_BYTES, 8), np.uint8)
-    ids[:, :ID_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, ID_BYTES)
-    return ids.view("<i8").ravel()
+    words = np.zeros((len(packed) // ID_BYTES, 8), np.uint8)
+    words[:, :ID_BYTES] = np.frombuffer(packed, np.uint8).reshape(-1, ID_BYTES)
+    return words.view("<i8").ravel()
 
 
-def page_of(
-    newest: Callable[[int], Ids], capacity: int, *, before: int | None, limit: int
-) -> list[int]:
-    """Return a page of a timeline, newest first; ``newest(n)`` reads its last n ids, ascending."""
-    if before is None:
-        ids = newest(min(limit, capacity))
-    else:
-        ids = newest(capacity)
+def pack_timeline(timeline: Timeline) -> bytes:
+    floor = PENDING if timeline.floor is None else timeline.floor
+    header = np.array([timeline.ticket, timeline.seal, floor]) | FLAG
+    return _words(header).tobytes() + pack(np.array(timeline.ids, np.int64)).tobytes()
+
+
+def unpack_timeline(packed: bytes) -> Timeline | None:
+    """Return a timeline; None if the bytes aren't one."""
+    if not is_timeline(packed):
+        return None
+    words = unpack(packed)
+    timeline = Timeline()
+    timeline.ticket, timeline.seal, floor = (words[:HEADER_WORDS] ^ FLAG).tolist()
+    timeline.floor = None if floor == PENDING else floor
+    timeline.ids = words[HEADER_WORDS:].tolist()
+    return timeline
+
+
+def is_timeline(packed: bytes) -> bool:
+    whole = len(packed) >= HEADER_BYTES and len(packed) % ID_BYTES == 0
+    return whole and packed[ID_BYTES - 1] >= 0x80
+
+
+def held_of(tail: Any, *, before: int | None, limit: int) -> Held:
+    """Return the part of a timeline that its last bytes show.
+
+    ``tail``: at least HEADER_WORDS and ``limit`` words if it has as many, or else all of it.
+    """
+    if len(tail) % ID_BYTES:
+        return Held()
+    words = unpack(tail)
+    header = words[:HEADER_WORDS][words[:HEADER_WORDS] >= FLAG] ^ FLAG
+    ids = words[len(header) :]
+    if before is not None:
         ids = ids[: np.searchsorted(ids, before)]
     page: list[int] = ids[::-1][:limit].tolist()
-    return page
+    if len(header) == HEADER_WORDS:
+        ticket, _, floor = header.tolist()
+        return Held(page, None if floor == PENDING else floor, ticket)
+    return Held(page) if len(page) >= limit else Held()
+
+
+def _words(numbers: Ids) -> NDArray[np.uint8]:
+    return numbers.astype("<i8", copy=False).view(np.uint8).reshape(-1, 8)[:, :ID_BYTES]

@@ -1,10 +1,8 @@
 from collections.abc import Sequence
 
-from django.db.models import Q, QuerySet
-
-from accounts.models import Friendship
+from feed.due import due_ids
 from feed.models import Post
-from feed.timeline_stores.base import TimelineStore
+from feed.timeline_stores.base import Held, TimelineStore
 
 
 class Pull(TimelineStore):
@@ -16,19 +14,14 @@ class Pull(TimelineStore):
     def deliver(self, posts: Sequence[Post]) -> None:
         pass
 
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        posts = _posts_due(owner_id)
-        if before is not None:
-            posts = posts.filter(id__lt=before)
-        return list(posts.order_by("-id").values_list("id", flat=True)[:limit])
+    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+        return Held(due_ids(owner_id, before=before, limit=limit), floor=0)
 
-    def members(self, owner_id: int) -> list[int]:
-        return list(_posts_due(owner_id).values_list("id", flat=True))
+    def change(self, owner_ids: Sequence[int], *, through: int) -> None:
+        pass
+
+    def rebuild(self, owner_ids: Sequence[int]) -> None:
+        pass
 
     def clear(self) -> None:
         pass
-
-
-def _posts_due(owner_id: int) -> QuerySet[Post]:
-    friends = Friendship.objects.filter(person_id=owner_id).values("friend_id")
-    return Post.objects.filter(Q(author_id__in=friends) | Q(author_id=owner_id))

@@ -1,13 +1,29 @@
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
 from threading import local
+from typing import Any, ClassVar
 
+import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 from redis import Redis
 from redis.backoff import ExponentialBackoff
+from redis.exceptions import NoScriptError, RedisError
 from redis.retry import Retry
+from redis.utils import str_if_bytes
 
-from feed.timeline_stores.trimmed import TrimmedStore
+from feed import epochs
+from feed.models import Post
+from feed.timeline_stores.packing import pack
+from feed.timeline_stores.timeline import new_ticket
+from feed.timeline_stores.trimmed import Tickets, TrimmedStore
 
 SHARDS = 64
+SCANNED = 1000
 
 
 _clients = local()
@@ -38,11 +54,50 @@ def _client(url: str) -> Redis:
         # No health check: the retry handles dead connections, and a frozen server would cost two
         # time-outs.
         retry=Retry(ExponentialBackoff(base=0.05, cap=0.2), retries=1),
+        redis_connect_func=_look_who_answers,
     )
 
 
+class ServerReplaced(RedisError):
+    """The server was restarted or replaced since this process last connected to it."""
+
+
+def _look_who_answers(connection: Any) -> None:
+    """Connect, and refuse once if another run of the server answers.
+
+    It may hold an older copy, so its timelines can't be read before the epoch is looked at.
+    """
+    connection.on_connect()
+    connection.send_command("INFO", "server")
+    told = str_if_bytes(connection.read_response())
+    run = dict(line.split(":", 1) for line in told.split() if ":" in line)["run_id"]
+    before, connection.run_id = getattr(connection, "run_id", run), run
+    if run != before:
+        epochs.forget()
+        connection.disconnect()
+        raise ServerReplaced("Redis was restarted or replaced")
+
+
+class Script:
+    """A Lua script: the form in which a timeline is kept, and then ``rule.lua``.
+
+    The timelines' own keys are not declared, but are in the slot of their shard's prefix: Redis
+    Cluster accepts that, and a batch needs a thousand fewer names.
+    """
+
+    def __init__(self, form: str) -> None:
+        folder = Path(__file__).parent
+        self.source = "\n".join((folder / name).read_text() for name in (form, "rule.lua"))
+        self.sha1 = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+
+    def ensure(self, client: Redis) -> None:
+        """Load the script into a server that doesn't have it."""
+        if not client.script_exists(self.sha1)[0]:
+            client.script_load(self.source)
+
+
 class RedisStore(TrimmedStore):
-    """Timelines in Redis, one key each.
+    """Timelines in Redis, one key each, which a script in the server changes.
 
     Raises ``redis.exceptions.RedisError``: ConnectionError, TimeoutError (both after one retry),
     or ResponseError for a command that the server refuses, such as a write when memory is full.
@@ -50,6 +105,7 @@ class RedisStore(TrimmedStore):
 
     needs_redis = True
     linger_ms = 75
+    script: ClassVar[Script]
 
     def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
         super().__init__(alias, capacity=capacity)
@@ -63,13 +119,98 @@ class RedisStore(TrimmedStore):
 
     def shard_prefix(self, shard: int) -> str:
         """Return the key prefix of a shard; in a cluster, the braces keep its keys in one slot."""
-        return f"timeline:{self.alias}:{{{shard}}}:"
+        return f"{self._prefix()}{{{shard}}}:"
+
+    def _prefix(self) -> str:
+        return f"timeline:{self.alias}:{epochs.current(self).number:x}:"
 
     def key(self, owner_id: int) -> str:
         return f"{self.shard_prefix(owner_id % SHARDS)}{owner_id}"
 
     def clear(self) -> None:
-        with self.client.pipeline(transaction=False) as pipeline:
-            for key in self.client.scan_iter(match=f"timeline:{self.alias}:*", count=1000):
-                pipeline.unlink(key)
-            pipeline.execute()
+        self._remove(lambda key: True)
+
+    def remove_old_epochs(self) -> None:
+        now = self._prefix().encode()
+        self._remove(lambda key: not key.startswith(now))
+
+    def _remove(self, is_unwanted: Callable[[bytes], bool]) -> None:
+        found = self.client.scan_iter(match=f"timeline:{self.alias}:*", count=SCANNED)
+        unwanted = filter(is_unwanted, found)
+        while keys := list(islice(unwanted, SCANNED)):
+            self.client.unlink(*keys)
+
+    def server_id(self) -> str:
+        run_id: str = self.client.connection.run_id  # type: ignore[union-attr]  # of the hook above
+        return run_id
+
+    def deliver(self, posts: Sequence[Post]) -> None:
+        super().deliver(posts)
+        if posts:
+            self._mark(posts[-1])
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        super().deliver_to(post, owner_ids)
+        self._mark(post)
+
+    def _mark(self, post: Post) -> None:
+        """Note a delivered post: the watermark."""
+        told = f"{post.id} {post.author_id} {post.created_at.isoformat()}"
+        self.client.set(f"{self._prefix()}watermark", told)
+
+    def is_ahead_of_database(self) -> bool:
+        told = self.client.get(f"{self._prefix()}watermark")
+        if told is None:
+            return False
+        post_id, author_id, created_at = str_if_bytes(told).split()
+        known = Post.objects.filter(id=int(post_id), author_id=int(author_id))
+        return not known.filter(created_at=datetime.fromisoformat(created_at)).exists()
+
+    def create(self, owner_ids: Sequence[int]) -> Tickets:
+        return pending(self._each("create", owner_ids))
+
+    def settle(self, tickets: Tickets, *, through: int) -> None:
+        said = [[str(tickets[it]) for it in owners] for owners in by_shard(tickets).values()]
+        self._each("settle", tickets, through, json.dumps(said))
+
+    def change(self, owner_ids: Sequence[int], *, through: int) -> None:
+        self._each("change", owner_ids, through)
+
+    def load(
+        self, owner_id: int, ticket: int, *, through: int, floor: int, ids: Sequence[int]
+    ) -> None:
+        packed = pack(np.array(ids, np.int64)).tobytes()
+        self._each("load", [owner_id], ticket, through, floor, packed)
+
+    def call(
+        self,
+        operation: str,
+        shards: Sequence[int],
+        owners: Sequence[Sequence[int]],
+        *arguments: Any,
+    ) -> Any:
+        """Run an operation of the script on some owners of each of these shards."""
+        prefixes = [self.shard_prefix(shard) for shard in shards]
+        names = json.dumps([list(map(str, some)) for some in owners])
+        said = (operation, new_ticket(), self.capacity, names, *arguments)
+        try:
+            return self.client.evalsha(self.script.sha1, len(prefixes), *prefixes, *said)
+        except NoScriptError:  # a new or restarted Redis
+            self.script.ensure(self.client)
+            return self.client.evalsha(self.script.sha1, len(prefixes), *prefixes, *said)
+
+    def _each(self, operation: str, owner_ids: Iterable[int], *arguments: Any) -> Any:
+        owners = by_shard(owner_ids)
+        return self.call(operation, list(owners), list(owners.values()), *arguments)
+
+
+def by_shard(owner_ids: Iterable[int]) -> dict[int, list[int]]:
+    shards: defaultdict[int, list[int]] = defaultdict(list)
+    for owner_id in owner_ids:
+        shards[owner_id % SHARDS].append(owner_id)
+    return shards
+
+
+def pending(reply: Sequence[bytes]) -> Tickets:
+    """Return a script's reply: owners and tickets, in turn."""
+    return dict(zip(map(int, reply[::2]), map(int, reply[1::2]), strict=True))

@@ -1,15 +1,75 @@
--- Add a batch to the rings of some shards. KEYS and ARGV: see scripted.py.
--- A ring is a string of distinct ascending 6-byte ids; sizes below are in bytes.
+-- A timeline as a string: the header's words (ticket, seal, floor), and distinct ascending ids.
+-- Sizes are in bytes.
 local ID = 6
-local capacity = ID * ARGV[1]
-local limit = ID * math.floor(ARGV[1] * 5 / 3)
-local half = limit / 2
+local HEADER = 3 * ID
+local FLAG = 2 ^ 47
+local PENDING = FLAG - 1
+local capacity = ID * ARGV[3]
+local limit = HEADER + ID * math.floor(ARGV[3] * 5 / 3)
+local half = math.floor(limit / 2)
 local REACH = ID * 64 -- late ids are usually late by little: search only this far at first
-local LONG = half / 4 -- bytes; for shorter additions a check whether they fit costs too much
+local LONG = half / 4 -- for shorter additions a check whether they fit costs too much
 local call, sub = redis.call, string.sub
 
 local function number(ids, at)
   return (struct.unpack('<I6', ids, at))
+end
+
+local function word(n)
+  return struct.pack('<I6', n + FLAG)
+end
+
+local function header(head)
+  return word(head.ticket) .. word(head.seal) .. word(head.floor)
+end
+
+local function head_of(key)
+  local words = redis.pcall('GETRANGE', key, 0, HEADER - 1)
+  if type(words) == 'string' and #words == HEADER and number(words, 1) >= FLAG then
+    return {
+      ticket = number(words, 1) - FLAG,
+      seal = number(words, 1 + ID) - FLAG,
+      floor = number(words, 1 + 2 * ID) - FLAG,
+    }
+  end
+end
+
+local function put_head(key, head)
+  call('SETRANGE', key, 0, header(head))
+end
+
+local function make(key, head)
+  call('SET', key, header(head))
+end
+
+-- Return the position of the first id above this one.
+local function above(ids, id)
+  local low, high = 0, #ids / ID
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if number(ids, middle * ID + 1) > id then
+      high = middle
+    else
+      low = middle + 1
+    end
+  end
+  return low * ID + 1
+end
+
+local function holds(key, id)
+  local ids = call('GETRANGE', key, HEADER, -1)
+  local at = above(ids, id)
+  return at > 1 and number(ids, at - ID) == id
+end
+
+local function drop(key, floor)
+  local all = call('GET', key)
+  local ids = sub(all, HEADER + 1)
+  call('SET', key, sub(all, 1, HEADER) .. sub(ids, above(ids, floor)))
+end
+
+local function prepend(key, head, ids)
+  call('SET', key, header(head) .. ids .. call('GETRANGE', key, HEADER, -1))
 end
 
 local function merge(held, new)
@@ -33,16 +93,22 @@ local function merge(held, new)
   return table.concat(merged) .. sub(held, at) .. sub(new, from)
 end
 
--- Keep the last bytes of a ring, and append new ones. Lua hashes every string byte by byte, so no
--- byte passes through it twice. APPEND reserves twice the new length: writing half of the limit
--- first reserves the limit, and everything until the next trim fits.
+-- Keep the header and the last bytes of a ring, and append new ones; return the highest id that was
+-- dropped, or 0. Lua hashes every string byte by byte, so no byte passes through it twice. APPEND
+-- reserves twice the new length: writing half of the limit first reserves the limit, and everything
+-- until the next trim fits.
 local function rewrite(key, keep, new)
-  local first, rest = '', ''
-  if keep > 0 then
-    first = call('GETRANGE', key, -keep, math.min(half, keep) - keep - 1)
+  local size, dropped, rest = call('STRLEN', key), 0, ''
+  if HEADER + keep < size then
+    dropped = number(call('GETRANGE', key, -keep - ID, -keep - 1), 1)
   end
-  if keep > half then
-    rest = call('GETRANGE', key, half - keep, -1)
+  local first = call('GETRANGE', key, 0, HEADER - 1)
+  local room = half - HEADER
+  if keep > 0 then
+    first = first .. call('GETRANGE', key, -keep, math.min(room, keep) - keep - 1)
+  end
+  if keep > room then
+    rest = call('GETRANGE', key, room - keep, -1)
   end
   call('SET', key, '')
   local missing = half - #first
@@ -54,60 +120,99 @@ local function rewrite(key, keep, new)
       call('APPEND', key, part)
     end
   end
+  return dropped
 end
 
+-- Add ids that are newer than floor and seal; return the highest id that was dropped, or 0.
 local function insert(key, new)
-  local tail = call('GETRANGE', key, -#new - REACH, -1)
-  if number(tail, 1) > number(new, 1) then
-    tail = call('GET', key)
+  local size = call('STRLEN', key)
+  if size == HEADER or number(call('GETRANGE', key, -ID, -1), 1) < number(new, 1) then
+    if size + #new > limit then
+      local fits = sub(new, -capacity)
+      local dropped = rewrite(key, math.min(capacity - #fits, size - HEADER), fits)
+      return #fits < #new and number(new, #new - #fits - ID + 1) or dropped
+    end
+    call('APPEND', key, new)
+    if size < half and size + #new >= half then
+      rewrite(key, size + #new - HEADER, '')
+    end
+    return 0
   end
-  local size = call('SETRANGE', key, call('STRLEN', key) - #tail, merge(tail, new))
-  if size > limit then
-    rewrite(key, capacity, '')
+  local from = math.max(HEADER, size - #new - REACH)
+  local tail = call('GETRANGE', key, from, -1)
+  if from > HEADER and number(tail, 1) > number(new, 1) then
+    from = HEADER
+    tail = call('GETRANGE', key, from, -1)
   end
+  if call('SETRANGE', key, from, merge(tail, new)) > limit then
+    return rewrite(key, capacity, '')
+  end
+  return 0
 end
 
+-- Append ids that are newer than everything in the shard, and return true. Otherwise, or if there
+-- is no settled timeline, change nothing and return false.
 local function append(key, new)
-  if #new >= LONG and call('STRLEN', key) + #new > limit then
-    local fits = sub(new, -capacity)
-    return rewrite(key, capacity - #fits, fits)
+  if #new >= LONG then
+    return false
   end
-  local size = call('APPEND', key, new)
+  local size = redis.pcall('APPEND', key, new)
+  if type(size) ~= 'number' then
+    return false
+  end
+  local before = size - #new
+  if before <= HEADER then
+    local head = before == HEADER and head_of(key)
+    if not head or head.floor == PENDING then
+      if head then
+        make(key, head)
+      else
+        call('DEL', key)
+      end
+      return false
+    end
+  end
   if size > limit then
-    rewrite(key, capacity, '')
-  elseif size >= half and size - #new < half then
-    rewrite(key, size, '')
+    local head = head_of(key)
+    head.floor, head.ticket = rewrite(key, capacity, ''), tonumber(ARGV[2])
+    put_head(key, head)
+  elseif size >= half and before < half then
+    rewrite(key, size - HEADER, '')
+  end
+  return true
+end
+
+-- Beside its rings a shard keeps the newest id that any of them may hold, or have as its seal: if a
+-- batch is newer, the script need not read the rings. The number is negative until the shard is
+-- settled: something may have been lost, so it is a lower bound only.
+local function newest_of(prefix)
+  local newest = redis.pcall('GET', prefix .. 'newest')
+  return type(newest) == 'string' and tonumber(newest)
+end
+
+local function set_newest(prefix, newest)
+  call('SET', prefix .. 'newest', string.format('%.0f', newest))
+end
+
+local function begin(prefix, oldest, newest)
+  local before = newest_of(prefix)
+  if not before or before < 0 then
+    set_newest(prefix, -math.max(newest, before and -before or 0))
+    return false, false
+  end
+  if newest > before then
+    set_newest(prefix, newest)
+  end
+  return oldest > before, true
+end
+
+local function reach(prefix, newest)
+  local before = newest_of(prefix)
+  if before and newest > math.abs(before) then
+    set_newest(prefix, before < 0 and -newest or newest)
   end
 end
 
-local function add(key, new, in_order)
-  local newest = in_order and '' or call('GETRANGE', key, -ID, -1)
-  if newest == '' or number(newest, 1) < number(new, 1) then
-    append(key, new)
-  else
-    insert(key, new)
-  end
-end
-
--- Beside its rings a shard keeps the newest id that any of them may hold: for newer ids the script
--- need not read the end of each ring. It is set first, in case the memory runs out in between.
-local function raise(key, oldest, newest)
-  local before = call('SET', key, string.format('%.0f', newest), 'GET')
-  before = before and tonumber(before)
-  if before and before > newest then
-    call('SET', key, string.format('%.0f', before))
-  end
-  return before and oldest > before
-end
-
-local owners_of, lengths_of = cjson.decode(ARGV[2]), cjson.decode(ARGV[3])
-for shard, prefix in ipairs(KEYS) do
-  local owners, lengths, posts = owners_of[shard], lengths_of[shard], ARGV[2 * shard + 2]
-  local in_order = raise(prefix .. 'newest', struct.unpack('<I8I8', ARGV[2 * shard + 3]))
-  local start = 1
-  for n, owner in ipairs(owners) do
-    local stop = start + lengths[n]
-    add(prefix .. owner, sub(posts, start, stop - 1), in_order)
-    start = stop
-  end
+local function know(prefix, newest)
+  set_newest(prefix, math.max(newest, math.abs(newest_of(prefix) or 0)))
 end

@@ -1,23 +1,19 @@
-from feed.recipients import Ids
-from feed.timeline_stores.packing import ID_BYTES, page_of, unpack
-from feed.timeline_stores.scripted import Script, ScriptedStore
+from feed.timeline_stores.base import Held
+from feed.timeline_stores.packing import HEADER_WORDS, ID_BYTES, held_of
+from feed.timeline_stores.redis import Script
+from feed.timeline_stores.sharded import ShardedStore
 
 
-class Ring(ScriptedStore):
-    """Each timeline is one Redis string: its distinct post ids ascending, ID_BYTES each.
+class Ring(ShardedStore):
+    """Each timeline is one Redis string: a header, and its distinct post ids ascending.
 
-    A batch costs one append per owner, whatever its length. A string may grow to two thirds over
-    the capacity before it is trimmed; pages show only ids within the capacity.
+    A batch costs one append per owner, whatever its length. ``packing`` describes the format.
     """
 
     script = Script("ring.lua")
 
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        def newest(count: int) -> Ids:
-            return unpack(self.client.getrange(self.key(owner_id), -ID_BYTES * count, -1))
-
-        return page_of(newest, self.capacity, before=before, limit=limit)
-
-    def members(self, owner_id: int) -> list[int]:
-        ids: list[int] = unpack(self.client.get(self.key(owner_id)) or b"").tolist()
-        return ids
+    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+        # One command, so that the header belongs to the ids. Without ``before`` the end suffices.
+        start = 0 if before else -ID_BYTES * (limit + HEADER_WORDS)
+        tail = self.client.getrange(self.key(owner_id), start, -1)
+        return held_of(tail, before=before, limit=limit)

@@ -1,5 +1,6 @@
+from feed.timeline_stores.redis import pending
 from feed.timeline_stores.sortedset import SortedSetStore
-from feed.timeline_stores.trimmed import Deliveries
+from feed.timeline_stores.trimmed import Deliveries, Tickets
 
 
 class RoundTrip(SortedSetStore):
@@ -8,7 +9,10 @@ class RoundTrip(SortedSetStore):
     The cost: 1,002 round trips per post to 500 friends; client and server are idle in each.
     """
 
-    def write(self, deliveries: Deliveries) -> None:
+    def write(self, deliveries: Deliveries) -> Tickets:
+        self.script.ensure(self.client)
+        found: dict[int, int] = {}
         for post_id, owners in deliveries:
             for owner_id in owners.tolist():
-                self.put(self.client, owner_id, post_id)
+                found |= pending(self.put(self.client, owner_id, post_id))
+        return found

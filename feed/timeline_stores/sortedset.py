@@ -2,29 +2,34 @@ from typing import Any
 
 from redis import Redis
 
-from feed.timeline_stores.redis import RedisStore
+from feed.timeline_stores.base import ALL, Held
+from feed.timeline_stores.packing import ID_BYTES, PENDING
+from feed.timeline_stores.redis import SHARDS, RedisStore, Script
+from feed.timeline_stores.timeline import new_ticket
 
 
 class SortedSetStore(RedisStore):
     """Timelines as sorted sets, the post id both member and score."""
 
-    def put(self, client: Redis, owner_id: int, post_id: int) -> None:
-        """Send the two commands of one delivery: add, and trim."""
-        key = self.key(owner_id)
-        client.zadd(key, {str(post_id): post_id})
-        client.zremrangebyrank(key, 0, -self.capacity - 1)
+    script = Script("sortedset.lua")
 
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        newest = "+inf" if before is None else f"({before}"
-        return _numbers(
-            self.client.zrange(
-                self.key(owner_id), newest, "-inf", desc=True, byscore=True, offset=0, num=limit
-            )
+    def put(self, client: Redis, owner_id: int, post_id: int) -> Any:
+        """Send the two commands of one delivery, add and trim; return the reply of the first."""
+        sha1, prefix = self.script.sha1, self.shard_prefix(owner_id % SHARDS)
+        owner, ticket = f'[["{owner_id}"]]', new_ticket()
+        packed = post_id.to_bytes(8, "little")
+        reply = client.evalsha(
+            *(sha1, 1, prefix, "deliver", ticket, ALL, owner),
+            *(f"[[{ID_BYTES}]]", packed[:ID_BYTES], packed + packed),
         )
+        client.evalsha(sha1, 1, prefix, "trim", ticket, self.capacity, owner)
+        return reply
 
-    def members(self, owner_id: int) -> list[int]:
-        return _numbers(self.client.zrange(self.key(owner_id), 0, -1))
-
-
-def _numbers(members: Any) -> list[int]:  # redis-py's return type covers every option
-    return [int(post_id) for post_id in members]
+    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+        newest = "+inf" if before is None else f"({before}"
+        shard = owner_id % SHARDS
+        reply = self.call("read", [shard], [[owner_id]], newest, limit)
+        if not reply:
+            return Held()
+        ticket, floor, *ids = map(int, reply)
+        return Held(ids, ticket=ticket, floor=None if floor == PENDING else floor)

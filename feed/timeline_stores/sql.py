@@ -1,9 +1,14 @@
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from django.db.models import Model
+from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db.models import F, Model, Subquery, Value
+from django.db.models.functions import Coalesce
 
-from feed.models import TimelineEntry
-from feed.timeline_stores.base import TimelineStore
+from feed import epochs
+from feed.due import posts_due
+from feed.models import Post, TimelineEntry, TimelineFloor
+from feed.timeline_stores.base import Held, TimelineStore
 
 
 class SQLStore(TimelineStore):
@@ -18,15 +23,45 @@ class SQLStore(TimelineStore):
 
 
 class RowStore(SQLStore):
-    """Timelines with a row for each delivery."""
+    """Timelines with a row for each delivery.
+
+    A timeline's floor is the epoch's, or a higher one in ``TimelineFloor`` since the last change
+    of its friendships. Rows at or below it stay, and are never read.
+    """
 
     model: ClassVar[type[TimelineEntry]]
 
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        entries = self.model.objects.filter(owner_id=owner_id)
+    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+        own = TimelineFloor.objects.filter(owner_id=owner_id).values("floor")
+        floor = Coalesce(Subquery(own), Value(epochs.current(self).floor))
+        rows = self.model.objects.using(DEFAULT_DB_ALIAS).filter(owner_id=owner_id)
         if before is not None:
-            entries = entries.filter(post_id__lt=before)
-        return list(entries.order_by("-post_id").values_list("post_id", flat=True)[:limit])
+            rows = rows.filter(post_id__lt=before)
+        above = rows.annotate(floor=floor).filter(post_id__gt=F("floor")).order_by("-post_id")
+        held = list(above.values_list("post_id", "floor")[:limit])
+        return Held([post_id for post_id, _ in held], held[0][1] if held else None)
 
-    def members(self, owner_id: int) -> list[int]:
-        return list(self.model.objects.filter(owner_id=owner_id).values_list("post_id", flat=True))
+    def change(self, owner_ids: Sequence[int], *, through: int) -> None:
+        for owner_id in owner_ids:
+            TimelineFloor.objects.get_or_create(owner_id=owner_id, defaults={"floor": through})
+            TimelineFloor.objects.filter(owner_id=owner_id, floor__lt=through).update(floor=through)
+
+    def rebuild(self, owner_ids: Sequence[int]) -> None:
+        for owner_id in owner_ids:
+            with transaction.atomic():
+                self._rebuild(owner_id, epochs.lock(self).floor)
+
+    def _rebuild(self, owner_id: int, floor: int) -> None:
+        """Write the rows below the floor; nothing is in flight while the epoch is locked."""
+        own = TimelineFloor.objects.select_for_update().filter(owner_id=owner_id).first()
+        through = own.floor if own else floor
+        self.model.objects.filter(owner_id=owner_id, post_id__lte=through).delete()
+        due = posts_due(owner_id).filter(id__lte=through).order_by("id")
+        self.model.objects.bulk_create(self.entry(owner_id, post) for post in due)
+        TimelineFloor.objects.update_or_create(owner_id=owner_id, defaults={"floor": 0})
+
+    def entry(self, owner_id: int, post: Post) -> TimelineEntry:
+        """Return an unsaved row."""
+        model: Any = self.model
+        row: TimelineEntry = model(owner_id=owner_id, post_id=post.id)
+        return row

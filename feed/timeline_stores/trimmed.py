@@ -1,18 +1,26 @@
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from feed.due import due_ids, newest_post_id
 from feed.models import Post
 from feed.recipients import Ids, recipients_of
-from feed.timeline_stores.base import TimelineStore
+from feed.timeline_stores.base import Held, TimelineStore
 
 Deliveries = Sequence[tuple[int, Ids]]
 """Post ids, each with the owners of the timelines that it is due in."""
+Tickets = Mapping[int, int]
+"""Owner id → ticket, of pending timelines."""
+LOADED = 100
+"""Ids that a reader loads into a timeline whose first page had to ask the database."""
 
 
 class TrimmedStore(TimelineStore):
-    """Keeps the newest ``capacity`` ids of a timeline, and looks up the recipients."""
+    """Keeps the newest ``capacity`` ids of a timeline, each with a floor, a seal and a ticket.
+
+    ``feed.timeline_stores.timeline`` says what these are, and what each method does to them.
+    """
 
     accepts_partial_delivery = True
     capacity: int
@@ -23,11 +31,63 @@ class TrimmedStore(TimelineStore):
 
     def deliver(self, posts: Sequence[Post]) -> None:
         ids = [post.id for post in posts]
-        self.write(list(zip(ids, recipients_of(posts), strict=True)))
+        self._deliver(list(zip(ids, recipients_of(posts), strict=True)))
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
-        self.write([(post.id, np.array(owner_ids, np.int64))])
+        self._deliver([(post.id, np.array(owner_ids, np.int64))])
+
+    def _deliver(self, deliveries: Deliveries) -> None:
+        pending = self.write(deliveries)
+        if pending:
+            self.settle(pending, through=newest_post_id())
+
+    def ask_database(
+        self, owner_id: int, held: Held, *, before: int | None, limit: int
+    ) -> list[int]:
+        if before is not None:
+            return super().ask_database(owner_id, held, before=before, limit=limit)
+        return self._load(owner_id, held, max(limit, LOADED))[:limit]
+
+    def rebuild(self, owner_ids: Sequence[int]) -> None:
+        for owner_id in owner_ids:
+            self._load(owner_id, self.read(owner_id), self.capacity)
+
+    def _load(self, owner_id: int, held: Held, count: int) -> list[int]:
+        """Load a timeline with the newest ``count`` due ids; return them, newest first.
+
+        The order matters: first the ticket, then the newest post, then what is due.
+        """
+        ticket, through = held.ticket, held.floor
+        if through is None:
+            ticket = self.create([owner_id]).get(owner_id)
+            through = newest_post_id()
+        due = due_ids(owner_id, limit=count)
+        if ticket is not None:
+            floor = 0 if len(due) < count else min(due[-1] - 1, through)
+            ids = [post_id for post_id in reversed(due) if post_id <= through]
+            self.load(owner_id, ticket, through=through, floor=floor, ids=ids)
+        return due
 
     @abstractmethod
-    def write(self, deliveries: Deliveries) -> None:
-        """Make these deliveries and trim their timelines."""
+    def write(self, deliveries: Deliveries) -> Tickets:
+        """Make these deliveries, and trim; absent timelines are created pending.
+
+        Returns all that are pending.
+        """
+
+    @abstractmethod
+    def create(self, owner_ids: Sequence[int]) -> Tickets:
+        """Create absent timelines, pending; return all that are pending."""
+
+    @abstractmethod
+    def settle(self, pending: Tickets, *, through: int) -> None:
+        """Let pending timelines begin above ``through``, the newest post after their creation."""
+
+    @abstractmethod
+    def load(
+        self, owner_id: int, ticket: int, *, through: int, floor: int, ids: Sequence[int]
+    ) -> None:
+        """Replace what is at or below ``through`` by the ids due above ``floor``, ascending.
+
+        Does nothing if the ticket has changed.
+        """

@@ -2,7 +2,7 @@ import pytest
 
 from accounts.friendships import befriend, unfriend
 from accounts.models import Friendship, Person
-from tests.conftest import client_of
+from tests.conftest import client_of, whole_timelines
 
 
 def pairs():
@@ -88,6 +88,7 @@ def test_an_impossible_friend_is_refused(author, method, friend, status):
 
 def test_a_post_goes_to_the_friends_at_its_delivery(author, settings):
     settings.FEED_TIMELINE_STORE = "setbased"
+    whole_timelines()
     author.put("/v1/me/friends/4/")
     author.delete("/v1/me/friends/2/")
 

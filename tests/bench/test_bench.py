@@ -9,7 +9,7 @@ import pytest
 from django.core.management import call_command
 
 from accounts.models import Friendship
-from bench.contents import check, empty
+from bench.contents import begin, check, empty
 from bench.engine import Engine
 from bench.graphs import fillers, graphs
 from bench.posts import make_posts
@@ -28,7 +28,9 @@ def seeded(db):
 @pytest.fixture
 def engine(seeded, settings):
     settings.FEED_TIMELINE_STORE = "memory"
-    return Engine(get_timeline_store())
+    store = get_timeline_store()
+    begin(store, np.arange(1, max(PEOPLE) + 4))
+    return Engine(store)
 
 
 def quietly(work, *arguments, **options):
@@ -131,6 +133,7 @@ def test_the_check_finds_unexpected_deliveries(engine):
 def test_an_emptied_store_has_no_timelines(store, seeded, redis, settings, transactional_db):
     settings.FEED_TIMELINE_STORE = store
     timeline = get_timeline_store()
+    begin(timeline, np.arange(1, max(PEOPLE) + 4))
     (post,) = make_posts(np.array([fillers(max(PEOPLE)).few.author_id]))
     timeline.deliver([post])
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from feed.audit import audit
 from feed.models import Post
+from tests.conftest import begin_with
 
 
 def posts_by(author_id, count):
@@ -21,3 +22,10 @@ def into(owner_id, post_ids):
 def audited(store):
     *_, (_, result) = audit(store)
     return result
+
+
+def opened(store, *owner_ids):
+    """Let these owners have a whole timeline, without posts."""
+    begin_with(store)
+    store.settle(store.create(owner_ids), through=0)
+    return store

@@ -6,7 +6,7 @@ import pytest
 
 from feed.models import Post
 from tests.backends import stores_with
-from tests.conftest import client_of
+from tests.conftest import client_of, whole_timelines
 
 STORES = stores_with(needs_redis=False)
 
@@ -15,6 +15,7 @@ STORES = stores_with(needs_redis=False)
 def store(request, settings, transactional_db):
     """Some stores are written only after a commit, so these tests commit."""
     settings.FEED_TIMELINE_STORE = request.param
+    whole_timelines()
 
 
 def publish(client, count=1):
@@ -112,6 +113,7 @@ def test_new_posts_do_not_shift_the_next_page(author, path):
 )
 def test_a_page_has_the_requested_length(author, settings, path, query, length):
     settings.FEED_TIMELINE_STORE = "pull"  # it needs no deliveries
+    whole_timelines()
     Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(101))
 
     assert len(author.get(f"{path}{query}").json()["posts"]) == length

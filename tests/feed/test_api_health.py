@@ -42,6 +42,7 @@ def test_a_ready_service_without_a_backlog_says_so(anyone, author):
     assert response.json() == {
         "status": "ready",
         "database": "ok",
+        "store": "ok",
         "backlog": {"posts": 0, "oldest_age_s": None},
     }
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connections
 
 from feed.models import IdempotencyKey, Post
-from tests.conftest import client_of
+from tests.conftest import client_of, whole_timelines
 
 
 def publish(client, key, body="hello"):
@@ -135,6 +135,7 @@ def test_a_key_whose_post_was_deleted_is_not_found(author):
 @pytest.mark.django_db(transaction=True)
 def test_parallel_requests_with_one_key_create_one_post(author, settings, timeline):
     settings.FEED_TIMELINE_STORE = timeline
+    whole_timelines()
     start = Barrier(50)
 
     def request(_):

@@ -12,12 +12,14 @@ from feed.models import Post, SetBasedEntry
 from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.memory import Memory
+from tests.conftest import begin_with, whole_timelines
 
 
 @pytest.fixture
 def posts(settings, friends):
     """Five posts of person 1, one of person 4, who has no friends: 5 * 3 + 1 deliveries."""
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", "setbased"
+    whole_timelines()
     mine = [publish_post(author_id=1, body=f"post {n}").post for n in range(5)]
     return [*mine, publish_post(author_id=4, body="stranger's").post]
 
@@ -72,16 +74,23 @@ def test_a_post_by_no_friend_is_unexpected(posts):
     assert counts(found()) == (16, 0, 0, 1)
 
 
+def with_timelines(store):
+    """Let everybody have a whole timeline in this store, without posts."""
+    begin_with(store)
+    store.settle(store.create([1, 2, 3, 4]), through=0)
+    return store
+
+
 class Duplicating(Memory):
     """Returns one delivery twice."""
 
-    def members(self, owner_id):
-        held = super().members(owner_id)
-        return held + held[:1] if owner_id == 3 else held
+    def read(self, owner_id, **page):
+        held = super().read(owner_id, **page)
+        return held._replace(ids=held.ids + held.ids[:1]) if owner_id == 3 else held
 
 
 def test_a_repeated_delivery_is_duplicated(posts):
-    timeline = Duplicating("duplicating")
+    timeline = with_timelines(Duplicating("duplicating"))
     timeline.deliver(posts)
 
     result = found(timeline)
@@ -99,19 +108,18 @@ def test_deliveries_of_a_deleted_post_may_be_there_or_not(posts):
 
 
 class Trimmed(Memory):
-    capacity = 2
-
     def __init__(self, kept):
-        super().__init__("trimmed")
+        super().__init__("trimmed", capacity=2)
         self.kept = kept
 
-    def members(self, owner_id):
-        return sorted(super().members(owner_id), reverse=True)[: self.kept]
+    def read(self, owner_id, **page):
+        held = super().read(owner_id, **page)
+        return held._replace(ids=held.ids[: self.kept])
 
 
 @pytest.mark.parametrize(("kept", "missing"), [(2, 0), (3, 0), (1, 3)])
 def test_a_trimmed_timeline_must_hold_only_its_newest_posts(posts, kept, missing):
-    timeline = Trimmed(kept)
+    timeline = with_timelines(Trimmed(kept))
     timeline.deliver(posts)
 
     assert counts(found(timeline)) == (7, missing, 0, 0)

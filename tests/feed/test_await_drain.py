@@ -7,11 +7,13 @@ from django.db import connection
 
 from feed.delivery import deliver_pending
 from feed.models import Post
+from tests.conftest import whole_timelines
 
 
 @pytest.fixture
 def post(settings, transactional_db, friends):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "setbased"
+    whole_timelines()
     return Post.objects.create(author_id=1, body="hello")
 
 

@@ -23,7 +23,7 @@ def test_threads_that_share_a_pool_need_only_its_size(settings, db, capsys):
     assert "feed.W001" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("store", "refused"), [("memory", True), ("setbased", False)])
+@pytest.mark.parametrize(("store", "refused"), [("pull", True), ("setbased", False)])
 def test_partial_delivery_needs_a_store_that_accepts_it(store, refused, settings):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "chunked", store
 

@@ -19,6 +19,7 @@ from feed.services import delete_post, publish_post
 from feed.strategies import get_strategy, strategies
 from feed.timeline_stores import get_timeline_store, timeline_stores
 from tests.backends import DELIVERING, STORES
+from tests.conftest import whole_timelines
 
 
 def refusal(strategy, store):
@@ -40,6 +41,7 @@ REFUSED = {pair: refusal(*pair) for pair in EVERY_PAIR if refusal(*pair)}
 def pair(request, settings, worker, friends, redis, monkeypatch):
     monkeypatch.setattr("workers.chunks.OWNERS_PER_CHUNK", 2)
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = request.param
+    whole_timelines()
     return request.param
 
 
@@ -134,6 +136,7 @@ def test_a_store_that_fails_refuses_the_post_only_where_it_shares_the_transactio
     store, accepted, settings, transactional_db, friends, monkeypatch
 ):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", store
+    whole_timelines()
     timeline = get_timeline_store()
 
     def fail(posts):

@@ -16,6 +16,7 @@ from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
 from tests.backends import CELERY_STRATEGIES, REDIS_STORES, SHARED_STORES
+from tests.conftest import whole_timelines
 
 PAIRS = [
     # Inline into a SQL store there is nothing to delete before all is committed.
@@ -99,6 +100,7 @@ def strategy(request, settings, worker, friends, redis, redis_url):
     settings.CACHES = settings.CACHES | {"posts": post_cache(redis_url)}
     caches["posts"].clear()
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = request.param
+    whole_timelines()
     return request.param[0]
 
 

@@ -10,7 +10,7 @@ from django.db import OperationalError, connection
 
 from feed.delivery import deliver_pending
 from feed.models import Post, SetBasedEntry
-from tests.conftest import database_url
+from tests.conftest import database_url, whole_timelines
 from workers import drainer as module
 from workers.drainer import Drainer
 
@@ -19,6 +19,7 @@ from workers.drainer import Drainer
 def pending(transactional_db, settings, friends):
     """Ten accepted posts, none delivered."""
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "setbased"
+    whole_timelines()
     return [Post.objects.create(author_id=1, body="text") for _ in range(10)]
 
 

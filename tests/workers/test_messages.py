@@ -6,6 +6,7 @@ from feed.models import Post
 from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
 from tests.backends import CELERY_STRATEGIES, SHARED_STORES
+from tests.conftest import whole_timelines
 
 
 @pytest.fixture(params=CELERY_STRATEGIES)
@@ -18,6 +19,7 @@ def strategy(request, settings, worker, friends, redis, monkeypatch):
 @pytest.fixture(params=SHARED_STORES)
 def store(request, settings, strategy):
     settings.FEED_TIMELINE_STORE = request.param
+    whole_timelines()
     return get_timeline_store()
 
 

@@ -49,7 +49,8 @@ def read_accepted(path: Path) -> Iterator[AcceptedPost]:
 def as_text(found: Audit) -> str:
     lines = [
         f"{found.posts} posts, {found.expected} deliveries expected: "
-        f"{found.missing} missing, {found.duplicated} duplicated, {found.unexpected} unexpected"
+        f"{found.missing} missing, {found.duplicated} duplicated, {found.unexpected} unexpected; "
+        f"{found.left} left to the database, {found.absent} timelines absent"
     ]
     for kind, examples in found.examples.items():
         lines += [

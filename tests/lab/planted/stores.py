@@ -1,5 +1,6 @@
 """Faulty stores that report success."""
 
+from feed.timeline_stores.base import Held
 from feed.timeline_stores.redis import RedisStore
 from feed.timeline_stores.setbased import SetBased
 
@@ -20,13 +21,15 @@ class Duplicating(RedisStore):
                 for owner_id in owners.tolist():
                     pipeline.rpush(self.key(owner_id), post_id, post_id)
             pipeline.execute()
+        return {}
 
-    def page(self, owner_id, *, before=None, limit=20):
-        ids = {post_id for post_id in self.members(owner_id) if not before or post_id < before}
-        return sorted(ids, reverse=True)[:limit]
+    def create(self, owner_ids):
+        return {}
 
-    def members(self, owner_id):
-        return [int(post_id) for post_id in self.client.lrange(self.key(owner_id), 0, -1)]
+    def read(self, owner_id, *, before=None, limit=20):
+        ids = [int(post_id) for post_id in self.client.lrange(self.key(owner_id), 0, -1)]
+        below = [post_id for post_id in ids if not before or post_id < before]
+        return Held(sorted(below, reverse=True)[:limit], floor=0)
 
 
 class CutShort(SetBased):

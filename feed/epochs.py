@@ -1,0 +1,157 @@
+"""Epochs: which timeline store belongs to the database, since when (docs/decisions/0041).
+
+A receipt is worth as much as the store that it was given for. Timelines belong to an epoch, whose
+number is in the store's keys: with a new one all are absent, and are computed again when they are
+read. A new epoch begins by command when another store is chosen, and by itself when the store was
+lost or is older or newer than the database. Nobody uses a store while an epoch begins.
+"""
+
+import logging
+import secrets
+import time
+from datetime import timedelta
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from django.db import (
+    DEFAULT_DB_ALIAS,
+    IntegrityError,
+    OperationalError,
+    connections,
+    transaction,
+)
+from django.db.models.functions import Now
+
+from feed.due import newest_post_id
+from feed.models import Epoch, Post, TimelineFloor
+
+if TYPE_CHECKING:
+    from feed.timeline_stores.base import TimelineStore
+
+logger = logging.getLogger(__name__)
+
+REMEMBERED_S = 1.0
+"""Seconds for which a process trusts what it knows of the epoch."""
+CLOSED_S = 1.5
+"""Seconds before a new epoch begins, so that no process trusts the one before any more."""
+ABANDONED_S = 10
+"""Seconds after which somebody else finishes the beginning of an epoch."""
+IN_SHARE_MODE = {"mysql": " LOCK IN SHARE MODE", "sqlite": ""}
+
+
+class StoreUnusable(OperationalError):
+    """Nothing may be delivered: the store is another one than the epoch's, or was lost."""
+
+
+class _Known:
+    def __init__(self) -> None:
+        self.epoch: Epoch | None = None
+        self.read_at = 0.0
+
+
+_known = _Known()
+
+
+def forget() -> None:
+    """Read the epoch again when it is next needed."""
+    _known.epoch = None
+
+
+def current(store: "TimelineStore") -> Epoch:
+    """Return the epoch, as it was at most REMEMBERED_S ago; the first use of a store begins one."""
+    asked_at = time.monotonic()
+    if _known.epoch is None or asked_at > _known.read_at + REMEMBERED_S:
+        _known.epoch, _known.read_at = _read() or _first(store), asked_at
+    return _known.epoch
+
+
+def is_usable(store: "TimelineStore") -> bool:
+    """Tell whether timelines may be read from this store."""
+    return reason_unusable(store, current(store)) is None
+
+
+def confirm(store: "TimelineStore") -> None:
+    """Make sure that the store is usable until the caller's transaction ends.
+
+    To be called after the posts were claimed. Raises StoreUnusable.
+    """
+    epoch = _read(lock=IN_SHARE_MODE[connections[DEFAULT_DB_ALIAS].vendor])
+    if epoch is None:
+        epoch = _first(store)
+    _known.epoch, _known.read_at = epoch, time.monotonic()
+    if reason := reason_unusable(store, epoch):
+        raise StoreUnusable(reason)
+
+
+def lock(store: "TimelineStore") -> Epoch:
+    """Wait for all deliveries in flight, and let none begin until the transaction ends."""
+    current(store)
+    return Epoch.objects.select_for_update().get()
+
+
+def reason_unusable(store: "TimelineStore", epoch: Epoch) -> str | None:
+    """Return why a store can't be used in an epoch; None if it can."""
+    if epoch.store != store.alias:
+        return (
+            f"the timelines are in the store {epoch.store!r}, and this process uses "
+            f"{store.alias!r}: run manage.py begin_epoch, or set FEED_TIMELINE_STORE"
+        )
+    if epoch.closed_at is not None:
+        return "a new epoch is about to begin"
+    if epoch.server != store.server_id():
+        return "the server of the timelines was restarted or replaced"
+    return None
+
+
+def check(store: "TimelineStore") -> None:
+    """Begin a new epoch if the store was lost, or isn't as old as the database."""
+    epoch = current(store)
+    if epoch.store != store.alias:
+        return
+    if epoch.closed_at is not None:
+        since = Now() - timedelta(seconds=ABANDONED_S)
+        if not Epoch.objects.filter(closed_at__lt=since).exists():
+            return
+    elif epoch.server == store.server_id() and not store.is_ahead_of_database():
+        return
+    logger.error("the timelines don't belong to the database any more: beginning a new epoch")
+    begin(store)
+    Thread(target=store.remove_old_epochs, name="remove-old-epochs", daemon=True).start()
+
+
+def begin(store: "TimelineStore") -> None:
+    """Begin a new epoch with this store: every timeline is absent, and the database answers."""
+    old = _read() or _first(store)
+    # Waits for the deliveries in flight, which have locked the row.
+    Epoch.objects.filter(number=old.number).update(closed_at=Now())
+    time.sleep(CLOSED_S)
+    with transaction.atomic():
+        if not Epoch.objects.filter(number=old.number).update(**_values(store), closed_at=None):
+            return  # somebody else was faster
+        TimelineFloor.objects.all().delete()
+        store.begin()
+    forget()
+
+
+def _values(store: "TimelineStore") -> dict[str, Any]:
+    return {
+        "number": secrets.randbits(62),
+        "store": store.alias,
+        "server": store.server_id(),
+        "floor": newest_post_id(),
+    }
+
+
+def _first(store: "TimelineStore") -> Epoch:
+    try:
+        with transaction.atomic():
+            is_new = not Post.objects.exclude(delivered_at=None).exists()
+            floor = {"floor": 0} if is_new else {}  # nothing went into another store
+            return Epoch.objects.create(**_values(store) | floor)
+    except IntegrityError:
+        return Epoch.objects.using(DEFAULT_DB_ALIAS).get()
+
+
+def _read(lock: str = "") -> Epoch | None:
+    query = f"SELECT * FROM {Epoch._meta.db_table} WHERE id = {Epoch.ONLY}{lock}"  # noqa: S608
+    return next(iter(Epoch.objects.using(DEFAULT_DB_ALIAS).raw(query)), None)

@@ -1,0 +1,102 @@
+"""One timeline as a store keeps it, and what each event does to it (docs/decisions/0041)."""
+
+import secrets
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+
+from feed.timeline_stores.base import Held
+
+SLACK = 5 / 3
+"""A timeline may grow to this many times the capacity before it is trimmed."""
+TICKET_BITS = 46
+
+
+def new_ticket() -> int:
+    return secrets.randbits(TICKET_BITS)
+
+
+class Timeline:
+    """A timeline in Python. The Lua scripts do the same in Redis.
+
+    ``floor``: the timeline is exact above it; the database is asked for the rest. None: *pending*,
+    nothing is known yet, and no ids are kept.
+    ``seal``: late ids up to it are never added, since a friendship may have changed in between;
+    they raise the floor instead.
+    ``ticket``: changes with every event that could make an older answer of the database wrong:
+    when floor or seal change, and when an id is delivered that the timeline doesn't keep.
+    """
+
+    def __init__(self) -> None:
+        self.floor: int | None = None
+        self.seal = 0
+        self.ticket = new_ticket()
+        self.ids: list[int] = []
+        """Ascending and distinct, all above the floor."""
+
+    def deliver(self, new: Sequence[int], capacity: int) -> None:
+        """Add ascending, distinct ids of delivered posts."""
+        if self.floor is None:
+            self.ticket = new_ticket()
+            return
+        end = max(self.floor, self.seal)
+        if new[0] <= end:
+            self._refuse([it for it in new if it <= end])
+            new = [it for it in new if it > end]
+        if new:
+            self._add(new)
+            self._trim(capacity)
+
+    def settle(self, ticket: int, through: int) -> None:
+        """Let a pending timeline begin above ``through``, the newest post since the ticket."""
+        if self.floor is None and self.ticket == ticket:
+            self.floor = self.seal = through
+            self.ticket = new_ticket()
+
+    def load(self, ticket: int, through: int, floor: int, ids: Sequence[int]) -> None:
+        """Replace what is at or below ``through`` by the ids due above ``floor``, ascending.
+
+        ``through``: the floor; of a pending timeline, the newest post since the ticket.
+        """
+        if self.ticket != ticket:
+            return
+        if self.floor is None:
+            self.seal = through
+        self.ids = [*ids, *self.ids]
+        self.floor, self.ticket = floor, new_ticket()
+
+    def change(self, through: int) -> None:
+        """Leave everything up to ``through`` to the database: a friendship has changed."""
+        self.seal = max(self.seal, through)
+        self.ticket = new_ticket()
+        if self.floor is not None:
+            self._raise_floor(through)
+
+    def _refuse(self, late: Sequence[int]) -> None:
+        """Leave ids at or below floor or seal to the database, unless they are there."""
+        missing = [it for it in late if not self._holds(it)]
+        if missing:
+            self.ticket = new_ticket()
+            self._raise_floor(missing[-1])
+
+    def page(self, before: int | None, limit: int) -> Held:
+        end = None if before is None else bisect_left(self.ids, before)
+        return Held(self.ids[:end][::-1][:limit], self.floor, self.ticket)
+
+    def _raise_floor(self, floor: int) -> None:
+        if self.floor is not None and floor > self.floor:
+            self.floor, self.ticket = floor, new_ticket()
+            del self.ids[: bisect_right(self.ids, floor)]
+
+    def _holds(self, post_id: int) -> bool:
+        at = bisect_left(self.ids, post_id)
+        return at < len(self.ids) and self.ids[at] == post_id
+
+    def _trim(self, capacity: int) -> None:
+        if len(self.ids) > capacity * SLACK:
+            self._raise_floor(self.ids[-capacity - 1])
+
+    def _add(self, new: Sequence[int]) -> None:
+        if self.ids and new[0] <= self.ids[-1]:
+            self.ids = sorted({*self.ids, *new})
+        else:
+            self.ids += new

@@ -1,0 +1,214 @@
+"""A store that was lost, is older or newer than the database, or is another one."""
+
+import time
+from subprocess import DEVNULL
+from urllib.parse import urlsplit
+
+import numpy as np
+import psutil
+import pytest
+from django.db.models.functions import Now
+from redis import Redis
+from redis.backoff import ConstantBackoff
+from redis.retry import Retry
+
+from accounts import friendships
+from feed import delivery, epochs
+from feed.delivery import deliver_pending
+from feed.friendships import befriend, finish_changes, unfriend
+from feed.models import Epoch, FriendshipChange, Post
+from feed.selectors import read_timeline, store_state
+from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.redis import ServerReplaced
+from tests.backends import STORES
+from tests.conftest import client_of, redis_server, whole_timelines
+from tests.feed.deliveries import ids, posts_by
+
+
+@pytest.fixture(autouse=True)
+def undelayed(monkeypatch):
+    """Heal before each batch, and don't wait for other processes."""
+    monkeypatch.setattr(epochs, "CLOSED_S", 0)
+    monkeypatch.setattr(epochs, "REMEMBERED_S", 0)
+    monkeypatch.setattr(delivery, "HEAL_EVERY_S", 0)
+
+
+@pytest.fixture
+def ring(settings, friends, transactional_db, redis):
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
+    whole_timelines()
+    return get_timeline_store()
+
+
+def shown(owner_id):
+    return list(read_timeline(owner_id=owner_id, before=None, limit=20).posts)
+
+
+def test_an_emptied_redis_shows_the_same_feeds_and_takes_new_posts(ring, redis):
+    old = posts_by(1, 3)
+    deliver_pending(100)
+
+    redis.flushall()
+    at_once = shown(2)
+    new = posts_by(1, 2)
+    deliver_pending(100)
+
+    assert at_once == ids(reversed(old))
+    assert shown(2) == shown(3) == ids(reversed(old + new))
+    assert ring.members(2) == ids(reversed(old + new))
+
+
+def test_evicted_timelines_come_back_one_by_one(ring, redis):
+    old = posts_by(1, 3)
+    deliver_pending(100)
+    for key in redis.scan_iter("timeline:*"):
+        redis.delete(key)
+        new = posts_by(1, 1)
+        deliver_pending(100)
+        old += new
+
+        assert [shown(owner) for owner in (1, 2, 3)] == [ids(reversed(old))] * 3
+
+
+def test_an_older_copy_of_redis_is_not_read(
+    settings, friends, transactional_db, keep_timelines_at, tmp_path
+):
+    """Redis is killed, and starts again with the copy that it had written before."""
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
+    with redis_server(tmp_path) as (process, environment):
+        keep_timelines_at(environment["REDIS_URL"])
+        whole_timelines()
+        ring = get_timeline_store()
+        old = posts_by(1, 3)
+        deliver_pending(100)
+        before = epochs.current(ring).number
+        ring.client.save()
+        unfriend(1, 2)
+        new = posts_by(3, 2)
+        deliver_pending(100)
+        assert shown(2) == ids(reversed(new))
+
+        port = urlsplit(environment["REDIS_URL"]).port
+        command = [process.exe(), "--port", str(port), "--dir", process.cwd(), "--save", ""]
+        process.kill()
+        process.wait()
+        with psutil.Popen(command, stdout=DEVNULL) as again:
+            await_answer(environment["REDIS_URL"])
+            with pytest.raises(ServerReplaced):  # once: a request is answered with 503
+                shown(2)
+            assert shown(2) == ids(reversed(new))
+            assert "restarted or replaced" in store_state()
+            deliver_pending(100)
+            later = posts_by(3, 1)
+            deliver_pending(100)
+
+            assert store_state() == "ok"
+            assert epochs.current(ring).number != before
+            assert shown(2) == ids(reversed(new + later))
+            assert shown(1) == ids(reversed(old + new + later))
+            again.terminate()
+
+
+def await_answer(url):
+    with Redis.from_url(url, retry=Retry(ConstantBackoff(0.05), 100)) as client:
+        client.ping()
+
+
+def test_a_database_that_is_behind_its_store_shows_none_of_its_entries(ring):
+    """The database is restored to an earlier copy: ids are handed out again, to other people."""
+    posts = posts_by(1, 4)
+    deliver_pending(100)
+    restored, lost = posts[:2], posts[2:]
+    Post.objects.filter(id__in=ids(lost)).delete()
+    for post in lost:
+        Post.objects.create(id=post.id, author_id=4, body="a stranger's")
+
+    deliver_pending(100)
+
+    assert [shown(owner) for owner in (1, 2, 3)] == [ids(reversed(restored))] * 3
+    assert shown(4) == ids(reversed(lost))
+
+
+def test_a_database_behind_its_store_is_not_noticed_without_the_watermark(ring, monkeypatch):
+    """The control."""
+    posts = posts_by(1, 4)
+    deliver_pending(100)
+    monkeypatch.setattr(type(ring), "is_ahead_of_database", lambda store: False)
+    Post.objects.filter(id=posts[3].id).delete()
+    Post.objects.create(id=posts[3].id, author_id=4, body="a stranger's")
+
+    deliver_pending(100)
+
+    assert posts[3].id in shown(2)
+
+
+def test_nobody_uses_a_store_while_an_epoch_begins(ring):
+    posts = posts_by(1, 2)
+    deliver_pending(100)
+    Epoch.objects.update(closed_at=Now())
+    new = posts_by(1, 1)
+
+    with pytest.raises(epochs.StoreUnusable):
+        deliver_pending(100)
+
+    assert shown(2) == ids(reversed(posts + new))
+    assert client_of(1).get("/readyz").status_code == 503
+
+
+def test_an_epoch_whose_beginner_died_is_begun_by_another(ring, monkeypatch):
+    Epoch.objects.update(closed_at=Now())
+    monkeypatch.setattr(epochs, "ABANDONED_S", 0)
+    time.sleep(0.01)
+
+    posts_by(1, 1)
+    deliver_pending(100)
+
+    assert store_state() == "ok"
+
+
+@pytest.mark.parametrize("alias", STORES)
+def test_friends_see_earlier_posts_and_others_none_at_once_and_for_good(
+    alias, settings, friends, transactional_db, redis
+):
+    settings.FEED_STRATEGY = "inline"
+    settings.FEED_TIMELINE_STORE = alias
+    whole_timelines()
+    posts = [client_of(4).post("/v1/posts/", {"body": "x"}, format="json").json() for _ in range(3)]
+    hers = [post["id"] for post in reversed(posts)]
+
+    befriend(4, 1)
+    assert shown(1) == shown(1) == hers
+
+    unfriend(1, 4)
+    assert shown(1) == shown(1) == []
+    assert shown(4) == hers
+
+
+def test_a_batch_of_before_an_unfriend_shows_nothing_when_it_arrives_after_it(ring):
+    posts = posts_by(1, 2)
+    late = [(post.id, [1, 2, 3]) for post in posts]
+    deliver_pending(100)
+    unfriend(1, 2)
+    assert shown(2) == []
+
+    ring.write([(post_id, np.array(owners)) for post_id, owners in late])
+
+    assert shown(2) == []
+    assert shown(3) == ids(reversed(posts))
+
+
+def test_a_change_whose_process_died_after_the_commit_is_finished_by_a_drainer(ring, monkeypatch):
+    posts = posts_by(1, 2)
+    deliver_pending(100)
+    friendships.unfriend(1, 2)
+    FriendshipChange.objects.create(person_id=1, friend_id=2)
+    assert shown(2) == ids(reversed(posts))
+
+    finish_changes()  # not yet: its process may live
+    assert FriendshipChange.objects.exists()
+    monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
+    time.sleep(0.01)
+    deliver_pending(100)
+
+    assert shown(2) == []
+    assert not FriendshipChange.objects.exists()

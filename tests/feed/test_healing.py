@@ -1,0 +1,261 @@
+"""Any interleaving of posts, deliveries, changes, losses and loads, on every store.
+
+Each page is compared with what must be on it and what may be on it. Work that takes several steps
+is a generator: between two of its steps anything else may happen.
+"""
+
+import os
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from accounts import friendships
+from accounts.models import Friendship, Person
+from feed import epochs
+from feed.due import due_ids, newest_post_id
+from feed.models import Epoch, Post, TimelineFloor
+from feed.recipients import recipients_of
+from feed.timeline_stores import timeline_stores
+from feed.timeline_stores.pull import Pull
+from feed.timeline_stores.trimmed import TrimmedStore
+from tests.backends import STORES
+from tests.conftest import make_people
+
+PEOPLE = range(1, 4)
+FRIENDS = [(1, 2), (1, 3), (2, 3)]
+CAPACITY = 4
+LOADED = 3
+EXAMPLES = int(os.environ.get("HEALING_EXAMPLES", "20"))
+
+people = st.sampled_from(PEOPLE)
+pairs = st.lists(people, min_size=2, max_size=2, unique=True)
+
+
+class Feeds(RuleBasedStateMachine):
+    def __init__(self, store, lose):
+        super().__init__()
+        self.store, self.lose = store, lose
+        for model in (Post, Friendship, Person, Epoch, TimelineFloor):
+            model.objects.all().delete()
+        store.clear()
+        epochs.forget()
+        make_people(len(PEOPLE), FRIENDS)
+        self.friends, self.changing = {frozenset(pair) for pair in FRIENDS}, []
+        self.received, self.claimed = set(), set()
+        self.reserved = []
+        self.next_id = 1
+        self.work = []
+
+    # What people do
+
+    @rule(author=people)
+    def post(self, author):
+        self._commit(self._new_id(), author)
+
+    @rule(author=people)
+    def begin_a_post(self, author):
+        self.reserved.append((self._new_id(), author))
+
+    @precondition(lambda self: self.reserved)
+    @rule(which=st.integers(0, 5))
+    def commit_it_late(self, which):
+        self._commit(*self.reserved.pop(which % len(self.reserved)))
+
+    @rule(pair=pairs)
+    def change_a_friendship(self, pair):
+        if frozenset(pair) not in self.changing:
+            self._begin(self._change(pair))
+
+    @rule(owner=people, limit=st.sampled_from([1, 2, 4, 50]), before=st.integers(1, 30) | st.none())
+    def read(self, owner, limit, before):
+        self._check(owner, self.store.page(owner, before=before, limit=limit), limit, before)
+
+    @invariant()
+    def what_stores_hold_is_right(self):
+        for owner in PEOPLE:
+            ids = self.store.read(owner, limit=50).ids if epochs.is_usable(self.store) else []
+            if ids and not isinstance(self.store, Pull):
+                self._check(owner, ids, len(ids), None)
+
+    # What processes do
+
+    @rule(count=st.integers(1, 4), fate=st.sampled_from(["lives", "lives", "dies"]))
+    def deliver_in_steps(self, count, fate):
+        self._begin(self._deliver(self._claim(count), fate))
+
+    @rule(count=st.integers(1, 4))
+    def deliver(self, count):
+        posts = self._claim(count)
+        self.store.deliver(posts)
+        self._receive(posts)
+
+    @rule()
+    def deliver_everything_again(self):
+        self.store.deliver(list(Post.objects.filter(id__in=self.received)))
+
+    @rule(owner=people)
+    def load(self, owner):
+        if isinstance(self.store, TrimmedStore):
+            self._begin(self._load(owner))
+
+    @precondition(lambda self: self.work)
+    @rule(which=st.integers(0, 5), steps=st.integers(1, 4))
+    def go_on(self, which, steps):
+        one = self.work[which % len(self.work)]
+        for _ in range(steps):
+            if next(one, self) is self:
+                self.work.remove(one)
+                break
+
+    @precondition(lambda self: self.work)
+    @rule(which=st.integers(0, 5))
+    def finish(self, which):
+        one = self.work.pop(which % len(self.work))
+        for _ in one:
+            pass
+
+    # What goes wrong
+
+    @rule(owner=people)
+    def lose_a_timeline(self, owner):
+        self.lose(self.store, owner)
+
+    @rule()
+    def begin_an_epoch(self):
+        if not self.work:  # it waits for them
+            epochs.begin(self.store)
+
+    def _new_id(self):
+        self.next_id += 1
+        return self.next_id - 1
+
+    def _commit(self, post_id, author):
+        Post.objects.create(id=post_id, author_id=author, body="text")
+
+    def _begin(self, work):
+        if next(work, self) is not self:
+            self.work.append(work)
+
+    def _claim(self, count):
+        taken = self.received | self.claimed
+        posts = [post for post in Post.objects.order_by("id") if post.id not in taken][:count]
+        self.claimed |= {post.id for post in posts}
+        return posts
+
+    def _receive(self, posts):
+        self.claimed -= {post.id for post in posts}
+        self.received |= {post.id for post in posts}
+
+    def _deliver(self, posts, fate):
+        deliveries = list(zip(posts, [ids.tolist() for ids in recipients_of(posts)], strict=True))
+        if fate == "dies":  # and its commands arrive later
+            self.claimed -= {post.id for post in posts}
+        for owner in PEOPLE:
+            yield
+            yield from self._write(owner, [post for post, owners in deliveries if owner in owners])
+        if fate == "lives":
+            self._receive(posts)
+
+    def _write(self, owner, posts):
+        if self.store.is_computed_on_read:
+            return
+        if not isinstance(self.store, TrimmedStore):
+            for post in posts:
+                self.store.deliver_to(post, [owner])
+        elif posts:
+            pending = self.store.write([(post.id, np.array([owner])) for post in posts])
+            if pending:
+                yield
+                through = newest_post_id()
+                yield
+                self.store.settle(pending, through=through)
+
+    def _load(self, owner):
+        held = self.store.read(owner)
+        yield
+        ticket, through = held.ticket, held.floor
+        if through is None:
+            ticket = self.store.create([owner]).get(owner)
+            yield
+            through = newest_post_id()
+            yield
+        due = due_ids(owner, limit=LOADED)
+        yield
+        if ticket is not None:
+            floor = 0 if len(due) < LOADED else min(due[-1] - 1, through)
+            ids = [it for it in reversed(due) if it <= through]
+            self.store.load(owner, ticket, through=through, floor=floor, ids=ids)
+
+    def _change(self, pair):
+        it = frozenset(pair)
+        self.changing.append(it)
+        (friendships.unfriend if it in self.friends else friendships.befriend)(*pair)
+        self.friends ^= {it}
+        yield
+        through = newest_post_id()
+        yield
+        for owner in pair:
+            self.store.change([owner], through=through)
+            yield
+        self.changing.remove(it)
+
+    def _check(self, owner, page, limit, before):
+        must, may = set(), set()
+        for post in Post.objects.all():
+            pair = frozenset({owner, post.author_id})
+            is_due = post.author_id == owner or pair in self.friends
+            if before and post.id >= before:
+                continue
+            if is_due or pair in self.changing:
+                may.add(post.id)
+            if is_due and pair not in self.changing and post.id in self.received:
+                must.add(post.id)
+        assert page == sorted(set(page), reverse=True)
+        assert len(page) <= limit
+        assert set(page) <= may
+        end = page[-1] if len(page) == limit else 0
+        assert {it for it in must if it >= end} <= set(page)
+
+
+def lose(store, owner):
+    if store.needs_redis:
+        store.client.delete(store.key(owner))
+    elif store.alias == "packed":
+        store.model.objects.filter(owner_id=owner).delete()
+    elif store.alias == "memory":
+        store._timelines.pop(owner, None)
+
+
+@pytest.fixture
+def small(settings, redis_url, redis, keep_timelines_at, monkeypatch):
+    keep_timelines_at(redis_url, capacity=CAPACITY)
+    for alias in ("packed", "memory"):
+        limited = settings.FEED_TIMELINE_STORES[alias] | {"OPTIONS": {"capacity": CAPACITY}}
+        settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {alias: limited}
+    monkeypatch.setattr("feed.timeline_stores.trimmed.LOADED", LOADED)
+    monkeypatch.setattr("feed.epochs.CLOSED_S", 0)
+
+
+@pytest.mark.parametrize("alias", STORES)
+def test_every_page_is_right_whatever_happens_in_between(alias, small, transactional_db):
+    store = timeline_stores[alias]
+    run_state_machine_as_test(
+        lambda: Feeds(store, lose),
+        settings=hypothesis_settings(
+            max_examples=EXAMPLES,
+            stateful_step_count=50,
+            deadline=None,
+            print_blob=False,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )

@@ -1,0 +1,299 @@
+"""All interleavings of a few processes around one timeline: two people, three posts."""
+
+import os
+from typing import Any, NamedTuple
+
+import pytest
+
+from feed.timeline_stores.timeline import Timeline
+
+OWN = 0
+"""An id below all posts."""
+POSTS = (1, 2, 3)
+CAPACITY = 2
+NEVER_TRIMMED = 10
+LOADED = 2
+
+
+class Ticket(int):
+    """A ticket in a world; ``numbered`` finds them by this class."""
+
+
+class World(NamedTuple):
+    timeline: Any = None
+    """ticket, seal, floor, ids; None: absent."""
+    committed: frozenset = frozenset()
+    received: frozenset = frozenset()
+    friends: bool = True
+    changing: bool = False
+    work: tuple = ()
+    """Of each process the step that is next, and what it remembers; None when it has ended."""
+
+    def newest(self):
+        return max(self.committed, default=0)
+
+    def due(self):
+        return sorted(self.committed, reverse=True) if self.friends else []
+
+
+class Scope:
+    """The processes of a scope, and a search through all their interleavings."""
+
+    def __init__(self, *, work, capacity=NEVER_TRIMMED, friends=True):
+        self.work, self.capacity, self.friends = work, capacity, friends
+
+    def explore(self):
+        """Return the number of states, each of which has been checked."""
+        start = World(friends=self.friends, work=tuple((0, None) for _ in self.work))
+        seen, waiting = {start}, [start]
+        while waiting:
+            world = waiting.pop()
+            check(world)
+            for number, state in enumerate(world.work):
+                if state is None:
+                    continue
+                after = self._step(world, number, *state)
+                after = after and numbered(after)
+                if after is not None and after not in seen:
+                    seen.add(after)
+                    waiting.append(after)
+        return len(seen)
+
+    def _step(self, world, number, step, memory):
+        steps = self.work[number]
+        done = steps[step](self, world, memory)
+        if done is None:
+            return None  # it can't go on yet
+        world, memory = done
+        state = (step + 1, memory) if step + 1 < len(steps) else None
+        work = (*world.work[:number], state, *world.work[number + 1 :])
+        return world._replace(work=work)
+
+
+def acting(world, act):
+    """Let something happen to the timeline."""
+    timeline = None
+    if world.timeline is not None:
+        timeline = Timeline()
+        timeline.ticket, timeline.seal, timeline.floor, ids = world.timeline
+        timeline.ids = list(ids)
+    timeline = act(timeline)
+    held = (Ticket(timeline.ticket), timeline.seal, timeline.floor, tuple(timeline.ids))
+    return world._replace(timeline=held)
+
+
+def numbered(world):
+    """Number the tickets in the order of their appearance, so that worlds can be compared."""
+    numbers = {}
+
+    def number(it):
+        if isinstance(it, Ticket):
+            return numbers.setdefault(it, Ticket(len(numbers)))
+        return tuple(map(number, it)) if type(it) is tuple else it
+
+    return world._replace(timeline=number(world.timeline), work=number(world.work))
+
+
+def check(world):
+    if world.timeline is None:
+        return
+    _, _, floor, ids = world.timeline
+    may = world.committed if world.friends or world.changing else set()
+    must = world.received if world.friends and not world.changing else set()
+    assert list(ids) == sorted(set(ids))
+    assert set(ids) <= may
+    oldest = min(ids, default=None) if floor != 0 else 0
+    if floor is not None and oldest is not None:
+        assert {it for it in must if it >= oldest} <= set(ids)
+
+
+# The steps of processes: each returns the world and what the process remembers.
+
+
+def commit(post_id):
+    return (lambda scope, world, _: (world._replace(committed=world.committed | {post_id}), None),)
+
+
+def claim(scope, world, _):
+    posts = world.committed - world.received
+    return (world, (posts, posts if world.friends else frozenset())) if posts else None
+
+
+def write(scope, world, memory):
+    posts, due = memory
+    if not due:
+        return world, (posts, None, None)
+
+    def act(timeline):
+        timeline = timeline or Timeline()
+        timeline.deliver(sorted(due), scope.capacity)
+        return timeline
+
+    world = acting(world, act)
+    pending = world.timeline[0] if world.timeline[2] is None else None
+    return world, (posts, pending, None)
+
+
+def ask_newest(scope, world, memory):
+    posts, pending, _ = memory
+    return world, (posts, pending, world.newest())
+
+
+def settle(scope, world, memory):
+    posts, pending, newest = memory
+    if pending is not None and world.timeline is not None:
+        world = acting(world, lambda timeline: timeline.settle(pending, newest) or timeline)
+    return world, posts
+
+
+def receive(scope, world, posts):
+    return world._replace(received=world.received | posts), None
+
+
+def change(scope, world, _):
+    return world._replace(friends=not world.friends, changing=True), None
+
+
+def newest_after(scope, world, _):
+    return world, world.newest()
+
+
+def apply_change(scope, world, newest):
+    if world.timeline is not None:
+        world = acting(world, lambda timeline: timeline.change(newest) or timeline)
+    return world, None
+
+
+def acknowledge(scope, world, _):
+    return world._replace(changing=False), None
+
+
+def lose(scope, world, _):
+    return world._replace(timeline=None), None
+
+
+def look(scope, world, _):
+    if world.timeline is None or world.timeline[2] is None:
+        world = acting(world, lambda timeline: timeline or Timeline())
+        return world, (world.timeline[0], None)
+    return world, (world.timeline[0], world.timeline[2])
+
+
+def look_for_newest(scope, world, memory):
+    ticket, floor = memory
+    return world, (ticket, world.newest() if floor is None else floor)
+
+
+def ask_database(scope, world, memory):
+    return world, (*memory, tuple(world.due()[:LOADED]))
+
+
+def load(scope, world, memory):
+    ticket, through, due = memory
+    floor = 0 if len(due) < LOADED else min(due[-1] - 1, through)
+    ids = [it for it in reversed(due) if it <= through]
+    if world.timeline is not None:
+        world = acting(
+            world, lambda timeline: timeline.load(ticket, through, floor, ids) or timeline
+        )
+    return world, None
+
+
+DELIVERY = (claim, write, ask_newest, settle, receive)
+CHANGE = (change, newest_after, apply_change, acknowledge)
+LOSS = (lose,)
+LOAD = (look, look_for_newest, ask_database, load)
+COMMITS = tuple(commit(post_id) for post_id in POSTS)
+TWO = COMMITS[:2]
+SCOPES = {
+    "a loss": Scope(work=[*TWO, DELIVERY, LOAD, LOAD, LOSS]),
+    "trims": Scope(work=[*TWO, DELIVERY, DELIVERY, LOAD], capacity=1),
+    "an unfriend": Scope(work=[*TWO, DELIVERY, DELIVERY, CHANGE, LOAD]),
+    "a befriend": Scope(work=[*TWO, DELIVERY, DELIVERY, CHANGE, LOAD], friends=False),
+}
+WIDE = {
+    "a loss and two loads": Scope(work=[*TWO, DELIVERY, DELIVERY, LOAD, LOAD, LOSS]),
+    "an unfriend, a loss": Scope(work=[*COMMITS, DELIVERY, DELIVERY, CHANGE, LOAD, LOSS]),
+    "a befriend, a loss": Scope(
+        work=[*COMMITS, DELIVERY, DELIVERY, CHANGE, LOAD, LOSS], friends=False
+    ),
+}
+"""Minutes each; HEALING_WIDE=1 checks them too."""
+if os.environ.get("HEALING_WIDE"):
+    SCOPES |= WIDE
+
+
+@pytest.mark.parametrize("scope", SCOPES.values(), ids=SCOPES)
+def test_no_interleaving_shows_a_wrong_page(scope):
+    assert scope.explore() > 1000
+
+
+def without_seal(timeline, new, capacity):
+    timeline.seal = 0
+    DELIVER(timeline, new, capacity)
+
+
+def settled_from_the_start(timeline, new, capacity):
+    if timeline.floor is None:
+        timeline.floor = timeline.seal = 0
+    DELIVER(timeline, new, capacity)
+
+
+def settled_with_any_ticket(timeline, ticket, through):
+    SETTLE(timeline, timeline.ticket, through)
+
+
+def loaded_with_any_ticket(timeline, ticket, through, floor, ids):
+    if timeline.floor is not None:
+        timeline.ids = [it for it in timeline.ids if it > through]
+    LOAD_IDS(timeline, timeline.ticket, through, floor, ids)
+
+
+def loaded_with_the_first_half(timeline, ticket, through, floor, ids):
+    LOAD_IDS(timeline, ticket, through, floor, ids[: len(ids) // 2])
+
+
+def with_the_same_ticket(timeline, new, capacity):
+    ticket = timeline.ticket
+    DELIVER(timeline, new, capacity)
+    timeline.ticket = ticket
+
+
+def trimmed_without_a_floor(timeline, new, capacity):
+    floor = timeline.floor
+    DELIVER(timeline, new, capacity)
+    timeline.floor = floor
+
+
+def unchanged(timeline, through):
+    pass
+
+
+DELIVER, SETTLE, LOAD_IDS = Timeline.deliver, Timeline.settle, Timeline.load
+
+
+@pytest.mark.parametrize(
+    ("method", "faulty"),
+    [
+        ("deliver", without_seal),
+        ("deliver", settled_from_the_start),
+        ("deliver", with_the_same_ticket),
+        ("deliver", trimmed_without_a_floor),
+        ("settle", settled_with_any_ticket),
+        ("load", loaded_with_any_ticket),
+        ("load", loaded_with_the_first_half),
+        ("change", unchanged),
+    ],
+)
+def test_without_a_safeguard_some_interleaving_does(method, faulty, monkeypatch):
+    monkeypatch.setattr(Timeline, method, faulty)
+
+    assert any(is_wrong(scope) for scope in SCOPES.values())
+
+
+def is_wrong(scope):
+    try:
+        scope.explore()
+    except AssertionError:
+        return True
+    return False
