@@ -135,7 +135,7 @@ def begin(store: "TimelineStore") -> None:
 
 def _values(store: "TimelineStore") -> dict[str, Any]:
     return {
-        "number": secrets.randbits(62),
+        "number": secrets.randbits(32),
         "store": store.alias,
         "server": store.server_id(),
         "floor": newest_post_id(),

@@ -190,7 +190,8 @@ class RedisStore(TrimmedStore):
         *arguments: Any,
     ) -> Any:
         """Run an operation of the script on some owners of each of these shards."""
-        prefixes = [self.shard_prefix(shard) for shard in shards]
+        prefix = self._prefix()
+        prefixes = [f"{prefix}{{{shard}}}:" for shard in shards]
         names = json.dumps([list(map(str, some)) for some in owners])
         said = (operation, new_ticket(), self.capacity, names, *arguments)
         try:

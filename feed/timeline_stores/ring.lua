@@ -98,20 +98,19 @@ end
 -- reserves twice the new length: writing half of the limit first reserves the limit, and everything
 -- until the next trim fits.
 local function rewrite(key, keep, new)
-  local size, dropped, rest = call('STRLEN', key), 0, ''
+  local size, dropped, first, rest = call('STRLEN', key), 0, '', ''
   if HEADER + keep < size then
     dropped = number(call('GETRANGE', key, -keep - ID, -keep - 1), 1)
   end
-  local first = call('GETRANGE', key, 0, HEADER - 1)
   local room = half - HEADER
   if keep > 0 then
-    first = first .. call('GETRANGE', key, -keep, math.min(room, keep) - keep - 1)
+    first = call('GETRANGE', key, -keep, math.min(room, keep) - keep - 1)
   end
   if keep > room then
     rest = call('GETRANGE', key, room - keep, -1)
   end
-  call('SET', key, '')
-  local missing = half - #first
+  call('SET', key, call('GETRANGE', key, 0, HEADER - 1))
+  local missing = room - #first
   if missing > 0 then
     first, new = first .. sub(new, 1, missing), sub(new, missing + 1)
   end
@@ -123,14 +122,19 @@ local function rewrite(key, keep, new)
   return dropped
 end
 
+-- Append newer ids to a ring that they make too long; return the highest id that was dropped.
+local function fit(key, size, new)
+  local fits = sub(new, -capacity)
+  local dropped = rewrite(key, math.min(capacity - #fits, size - HEADER), fits)
+  return #fits < #new and number(new, #new - #fits - ID + 1) or dropped
+end
+
 -- Add ids that are newer than floor and seal; return the highest id that was dropped, or 0.
 local function insert(key, new)
   local size = call('STRLEN', key)
   if size == HEADER or number(call('GETRANGE', key, -ID, -1), 1) < number(new, 1) then
     if size + #new > limit then
-      local fits = sub(new, -capacity)
-      local dropped = rewrite(key, math.min(capacity - #fits, size - HEADER), fits)
-      return #fits < #new and number(new, #new - #fits - ID + 1) or dropped
+      return fit(key, size, new)
     end
     call('APPEND', key, new)
     if size < half and size + #new >= half then
@@ -150,11 +154,20 @@ local function insert(key, new)
   return 0
 end
 
+local function set_floor(key, floor)
+  call('SETRANGE', key, 2 * ID, word(floor))
+  call('SETRANGE', key, 0, word(tonumber(ARGV[2])))
+end
+
 -- Append ids that are newer than everything in the shard, and return true. Otherwise, or if there
 -- is no settled timeline, change nothing and return false.
 local function append(key, new)
   if #new >= LONG then
-    return false
+    local size = redis.pcall('STRLEN', key)
+    if type(size) == 'number' and size > HEADER and size + #new > limit then
+      set_floor(key, fit(key, size, new))
+      return true
+    end
   end
   local size = redis.pcall('APPEND', key, new)
   if type(size) ~= 'number' then
@@ -173,9 +186,7 @@ local function append(key, new)
     end
   end
   if size > limit then
-    local head = head_of(key)
-    head.floor, head.ticket = rewrite(key, capacity, ''), tonumber(ARGV[2])
-    put_head(key, head)
+    set_floor(key, rewrite(key, capacity, ''))
   elseif size >= half and before < half then
     rewrite(key, size - HEADER, '')
   end

@@ -89,7 +89,8 @@ def test_an_older_copy_of_redis_is_not_read(
         assert shown(2) == ids(reversed(new))
 
         port = urlsplit(environment["REDIS_URL"]).port
-        command = [process.exe(), "--port", str(port), "--dir", process.cwd(), "--save", ""]
+        binary = process.cmdline()[0].split()[0]  # its title is "binary address"
+        command = [binary, "--port", str(port), "--dir", process.cwd(), "--save", ""]
         process.kill()
         process.wait()
         with psutil.Popen(command, stdout=DEVNULL) as again:
