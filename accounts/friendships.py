@@ -1,5 +1,7 @@
 """Friendships, and the versions by which they may be cached.
 
+Services call ``feed.friendships``, which changes the timelines too.
+
 Versions are random, not counted: a version that was rolled back, or that a restored database had
 before, is never used again for other friendships.
 """
@@ -27,10 +29,7 @@ def befriend(person_id: int, friend_id: int) -> None:
 
 
 def unfriend(person_id: int, friend_id: int) -> None:
-    """End a friendship, if there is one. Raises like ``befriend``.
-
-    Delivered posts stay in the timelines.
-    """
+    """End a friendship, if there is one. Raises like ``befriend``."""
     pair = (person_id, friend_id)
     with transaction.atomic():
         _lock(pair)

@@ -36,6 +36,7 @@ CLOSED_S = 1.5
 """Seconds before a new epoch begins, so that no process trusts the one before any more."""
 ABANDONED_S = 10
 """Seconds after which somebody else finishes the beginning of an epoch."""
+LOCKED_NUMBER = "SELECT number FROM feed_epoch WHERE closed_at IS NULL AND id = 1"
 IN_SHARE_MODE = {"mysql": " LOCK IN SHARE MODE", "sqlite": ""}
 
 
@@ -59,10 +60,12 @@ def forget() -> None:
 
 def current(store: "TimelineStore") -> Epoch:
     """Return the epoch, as it was at most REMEMBERED_S ago; the first use of a store begins one."""
-    asked_at = time.monotonic()
-    if _known.epoch is None or asked_at > _known.read_at + REMEMBERED_S:
-        _known.epoch, _known.read_at = _read() or _first(store), asked_at
-    return _known.epoch
+    asked_at, epoch = time.monotonic(), _known.epoch
+    # The next one may begin right after this one was seen closed.
+    if epoch is None or epoch.closed_at or asked_at > _known.read_at + REMEMBERED_S:
+        epoch = _known.epoch = _read() or _first(store)
+        _known.read_at = asked_at
+    return epoch
 
 
 def is_usable(store: "TimelineStore") -> bool:
@@ -75,10 +78,10 @@ def confirm(store: "TimelineStore") -> None:
 
     To be called after the posts were claimed. Raises StoreUnusable.
     """
-    epoch = _read(lock=IN_SHARE_MODE[connections[DEFAULT_DB_ALIAS].vendor])
-    if epoch is None:
-        epoch = _first(store)
-    _known.epoch, _known.read_at = epoch, time.monotonic()
+    epoch = current(store)
+    if _locked_number() != epoch.number:
+        forget()
+        epoch = current(store)
     if reason := reason_unusable(store, epoch):
         raise StoreUnusable(reason)
 
@@ -152,6 +155,17 @@ def _first(store: "TimelineStore") -> Epoch:
         return Epoch.objects.using(DEFAULT_DB_ALIAS).get()
 
 
-def _read(lock: str = "") -> Epoch | None:
-    query = f"SELECT * FROM {Epoch._meta.db_table} WHERE id = {Epoch.ONLY}{lock}"  # noqa: S608
-    return next(iter(Epoch.objects.using(DEFAULT_DB_ALIAS).raw(query)), None)
+def _read() -> Epoch | None:
+    return Epoch.objects.using(DEFAULT_DB_ALIAS).first()
+
+
+def _locked_number() -> int | None:
+    """Lock the row in share mode; return the number of the epoch, None if it is closed.
+
+    Plain SQL, since each post of the strategy inline takes it.
+    """
+    connection = connections[DEFAULT_DB_ALIAS]
+    with connection.cursor() as cursor:
+        cursor.execute(LOCKED_NUMBER + IN_SHARE_MODE[connection.vendor])
+        row: tuple[int] | None = cursor.fetchone()
+    return row[0] if row else None

@@ -165,9 +165,7 @@ class FriendshipChange(models.Model):
 class Epoch(models.Model):
     """The one row that says into which store the receipts' deliveries went (``feed.epochs``)."""
 
-    ONLY = 1
-
-    id = models.PositiveSmallIntegerField(primary_key=True, default=ONLY)
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     number = models.BigIntegerField()
     """Random: a restored or copied database never continues another one's epoch."""
     store = models.CharField(max_length=64)

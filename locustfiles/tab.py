@@ -55,7 +55,7 @@ def rows(watch: Watch) -> list[dict[str, str]]:
     of_late = f"(last {status['window_s']} s)"
     shown = {
         "Strategy": status["strategy"],
-        "Store": status["store"],
+        "Store": f"{status['store']}: {status['store_state']}",
         "Backlog": f"{backlog['posts']:,} posts",
         "Poison": f"{status['poison']['posts']:,} posts",
         "Oldest post waits": _with_unit(backlog["oldest_age_s"], "s", digits=1),

@@ -1,8 +1,8 @@
 """The servers of a bench: one seeded database of each kind, and a fresh Redis per target."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from lab.bench.grid import Grid
@@ -47,14 +47,16 @@ class Site:
         return next((server for server in servers if isinstance(server, MySQL)), None)
 
     @contextmanager
-    def serving(self, target: Target) -> Iterator[dict[str, str]]:
+    def serving(
+        self, target: Target, settings: Mapping[str, str] | None = None
+    ) -> Iterator[dict[str, str]]:
         """Yield the service's environment for a target; its Redis is its own, and goes with it."""
-        env = _with_bench(self._services[target.people_in]) | target.settings
-        if not target.uses_redis:
+        service = self._services[target.people_in]
+        env = _with_bench(service) | dict(settings or target.settings)
+        with self.redis() if target.uses_redis else nullcontext() as redis:
+            env |= redis.environment if redis else dict[str, str]()
+            service.manage("begin_epoch", env)
             yield env
-            return
-        with self.redis() as redis:
-            yield env | redis.environment
 
     @contextmanager
     def redis(self) -> Iterator[Redis]:

@@ -32,10 +32,10 @@ def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
     target = Target("chunked", "mysql_tuned", uses_redis=True, kind="way")
     advance("a task per chunk of friends")
     command = ["bench_ways", "chunked", *site.grid.arguments(*GRID)]
-    with site.serving(target) as env:
-        site.processes.start("workers", WORKER, env | CHUNKED)
+    with site.serving(target, CHUNKED) as env:
+        site.processes.start("workers", WORKER, env)
         try:
-            found = list(measurements(site.processes, command, env | CHUNKED))
+            found = list(measurements(site.processes, command, env))
         finally:
             site.processes.stop("workers")
     if not found:

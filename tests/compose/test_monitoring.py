@@ -55,6 +55,13 @@ def test_prometheus_accepts_its_settings():
     )
 
 
+def test_every_alert_asks_for_metrics_that_are_exported(db):
+    rules = yaml.safe_load((MONITORING / "alerts.yml").read_text())["groups"][0]["rules"]
+
+    assert {re.match(r"feed_\w+", rule["expr"])[0] for rule in rules} <= exported()
+    assert mounts("prometheus")["/etc/prometheus/alerts.yml"] == "./monitoring/alerts.yml"
+
+
 def test_every_service_with_metrics_is_scraped_on_its_port():
     found = {}
     for job in JOBS:

@@ -17,7 +17,7 @@ VARIABLES, MIGRATE, LIST, CONTRACT, RUN, BENCH = COMMANDS.splitlines()
 SETTINGS = "my_settings.py"
 FILES_OF = {
     "a strategy": {"hybrid.py", SETTINGS},
-    "a store in Redis": {"plainsets.py", SETTINGS},
+    "a store in Redis": {"plainstrings.py", SETTINGS},
     "a store in a table": {
         "plainrows/models.py",
         "plainrows/store.py",
@@ -67,7 +67,7 @@ def test_each_extension_takes_as_many_files_as_the_page_says(folder):
 def test_the_service_lists_all_extensions(command):
     listed = json.loads(command(LIST, "--json").stdout)
 
-    assert listed["timeline_stores"]["plainsets"]["needs_redis"]
+    assert listed["timeline_stores"]["plainstrings"]["needs_redis"]
     assert listed["timeline_stores"]["plainrows"]["is_transactional"]
     assert listed["strategies"]["hybrid"]["needs_shared_store"]
     assert "  hybrid: delivers, needs_shared_store, needs_drainer" in command(LIST).stdout
@@ -84,7 +84,7 @@ def test_the_laboratory_finds_the_experiment_and_audits_its_variants(command, tm
     done = command(RUN, "--shared", f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
-    for variant in ("hybrid-plainsets", "hybrid-plainrows", "outbox-ring"):
+    for variant in ("hybrid-plainstrings", "hybrid-plainrows", "outbox-ring"):
         result = json.loads((tmp_path / f"sqlite-{variant}-1/result.json").read_text())
         assert result["experiment"] == "quiet"
         assert result["audit"]["ok"]
@@ -96,5 +96,5 @@ def test_the_bench_draws_the_stores(command, tmp_path):
 
     assert done.returncode == 0, done.stderr
     picture = (tmp_path / "batch.svg").read_text()
-    assert "plainsets" in picture
+    assert "plainstrings" in picture
     assert "plainrows" in picture

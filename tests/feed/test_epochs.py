@@ -143,6 +143,15 @@ def test_a_database_behind_its_store_is_not_noticed_without_the_watermark(ring, 
     assert posts[3].id in shown(2)
 
 
+def test_an_epoch_goes_on_while_store_and_database_agree(ring):
+    number = epochs.current(ring).number
+    for _ in range(3):
+        posts_by(1, 2)
+        deliver_pending(100)
+
+    assert epochs.current(ring).number == number
+
+
 def test_nobody_uses_a_store_while_an_epoch_begins(ring):
     posts = posts_by(1, 2)
     deliver_pending(100)

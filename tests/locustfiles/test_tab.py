@@ -82,7 +82,7 @@ def test_the_tab_follows_the_service(tab, tmp_path):
     first = shown(tab)
     within.until(lambda it: shown(it)[DELIVERIES] != first[DELIVERIES])
 
-    assert (first["Strategy"], first["Store"]) == ("outbox", "setbased")
+    assert (first["Strategy"], first["Store"]) == ("outbox", "setbased: ok")
     assert first["Backlog"].endswith(" posts")
     assert first["Lag p99 (last 10 s)"].endswith(" ms")
     tab.save_screenshot(str(tmp_path / "wide.png"))
