@@ -10,7 +10,6 @@ import logging
 import secrets
 import time
 from datetime import timedelta
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from django.db import (
@@ -115,25 +114,32 @@ def check(store: "TimelineStore") -> None:
         since = Now() - timedelta(seconds=ABANDONED_S)
         if not Epoch.objects.filter(closed_at__lt=since).exists():
             return
-    elif epoch.server == store.server_id() and not store.is_ahead_of_database():
+    is_same_server = epoch.server == store.server_id()
+    if epoch.closed_at is None and is_same_server and not store.is_ahead_of_database():
         return
     logger.error("the timelines don't belong to the database any more: beginning a new epoch")
-    begin(store)
-    Thread(target=store.remove_old_epochs, name="remove-old-epochs", daemon=True).start()
+    old = begin(store)
+    if not is_same_server:
+        store.remove_epoch(old.number)
 
 
-def begin(store: "TimelineStore") -> None:
-    """Begin a new epoch with this store: every timeline is absent, and the database answers."""
+def begin(store: "TimelineStore") -> Epoch:
+    """Begin a new epoch with this store: every timeline is absent, and the database answers.
+
+    Returns the epoch before. Its timelines stay where they are: on the same server they may belong
+    to another copy of this database (``TimelineStore.remove_epoch``).
+    """
     old = _read() or _first(store)
     # Waits for the deliveries in flight, which have locked the row.
     Epoch.objects.filter(number=old.number).update(closed_at=Now())
     time.sleep(CLOSED_S)
     with transaction.atomic():
         if not Epoch.objects.filter(number=old.number).update(**_values(store), closed_at=None):
-            return  # somebody else was faster
+            return old  # somebody else was faster
         TimelineFloor.objects.all().delete()
         store.begin()
     forget()
+    return old
 
 
 def _values(store: "TimelineStore") -> dict[str, Any]:

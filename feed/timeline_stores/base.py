@@ -91,12 +91,12 @@ class TimelineStore(ABC):
         Stores whose keys have the number of the epoch in them need do nothing.
         """
 
-    def remove_old_epochs(self) -> None:  # noqa: B027
-        """Free the memory of timelines that belong to earlier epochs."""
+    def remove_epoch(self, number: int) -> None:  # noqa: B027
+        """Free the memory of timelines that belong to an earlier epoch."""
 
     @abstractmethod
     def clear(self) -> None:
-        """Make every timeline absent."""
+        """Make every timeline of this epoch absent."""
 
     def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
         """Return up to ``limit`` post ids below ``before`` of a timeline, newest first.

@@ -1,7 +1,7 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from threading import local
@@ -127,17 +127,12 @@ class RedisStore(TrimmedStore):
         return f"{self.shard_prefix(owner_id % SHARDS)}{owner_id}"
 
     def clear(self) -> None:
-        self._remove(lambda key: True)
+        self.remove_epoch(epochs.current(self).number)
 
-    def remove_old_epochs(self) -> None:
-        now = self._prefix().encode()
-        self._remove(lambda key: not key.startswith(now))
-
-    def _remove(self, is_unwanted: Callable[[bytes], bool]) -> None:
-        found = self.client.scan_iter(match=f"timeline:{self.alias}:*", count=SCANNED)
-        unwanted = filter(is_unwanted, found)
-        while keys := list(islice(unwanted, SCANNED)):
-            self.client.unlink(*keys)
+    def remove_epoch(self, number: int) -> None:
+        keys = self.client.scan_iter(match=f"timeline:{self.alias}:{number:x}:*", count=SCANNED)
+        while some := list(islice(keys, SCANNED)):
+            self.client.unlink(*some)
 
     def server_id(self) -> str:
         run_id: str = self.client.connection.run_id  # type: ignore[union-attr]  # of the hook above

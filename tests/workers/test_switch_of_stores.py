@@ -81,7 +81,7 @@ def test_a_process_with_another_store_reads_from_the_database_and_delivers_nothi
 
 
 def test_after_the_command_every_feed_is_whole_and_new_posts_go_into_the_new_store(
-    history, stores, choose
+    history, stores, choose, redis
 ):
     old, waiting = history
     choose(stores[1])
@@ -92,6 +92,7 @@ def test_after_the_command_every_feed_is_whole_and_new_posts_go_into_the_new_sto
     later = ids(publish(2))
     deliver_pending(limit=100)
 
+    assert not list(redis.scan_iter(f"timeline:{stores[0]}:*"))
     assert at_once == [old | waiting] * 3 + [set()]
     assert [shown(owner) for owner in (1, 2, 3, 4)] == [old | waiting | later] * 3 + [set()]
     assert later <= set(get_timeline_store().members(2))
