@@ -32,14 +32,21 @@ class RowStore(SQLStore):
     model: ClassVar[type[TimelineEntry]]
 
     def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
-        own = TimelineFloor.objects.filter(owner_id=owner_id).values("floor")
-        floor = Coalesce(Subquery(own), Value(epochs.current(self).floor))
+        own = TimelineFloor.objects.using(DEFAULT_DB_ALIAS).filter(owner_id=owner_id)
+        floors = own.values_list("floor", flat=True)
+        lowest = epochs.current(self).floor
         rows = self.model.objects.using(DEFAULT_DB_ALIAS).filter(owner_id=owner_id)
         if before is not None:
             rows = rows.filter(post_id__lt=before)
-        above = rows.annotate(floor=floor).filter(post_id__gt=F("floor")).order_by("-post_id")
-        held = list(above.values_list("post_id", "floor")[:limit])
-        return Held([post_id for post_id, _ in held], held[0][1] if held else None)
+        above = rows.annotate(floor=Coalesce(Subquery(floors), Value(lowest)))
+        newest = above.filter(post_id__gt=F("floor")).order_by("-post_id")
+        held = list(newest.values_list("post_id", "floor")[:limit])
+        if held:
+            return Held([post_id for post_id, _ in held], held[0][1])
+        # No row tells the floor. It is read before the rows: it may be lowered in between.
+        floor = next(iter(floors), lowest)
+        ids = rows.filter(post_id__gt=floor).order_by("-post_id").values_list("post_id", flat=True)
+        return Held(list(ids[:limit]), floor)
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
         for owner_id in owner_ids:

@@ -69,8 +69,8 @@ def test_what_a_release_wrote_is_whole_after_an_upgrade(manage):
 
 
 @pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_delivery_that_an_upgrade_loses_is_found(manage):
+def test_a_post_that_an_upgrade_loses_is_found(manage):
     manage("migrate", "--no-input")
-    lose = "from feed.models import SetBasedEntry; SetBasedEntry.objects.first().delete(); "
+    lose = "from feed.models import Post; Post.objects.first().delete(); "
 
-    assert "AssertionError: setbased" in manage("shell", "-c", lose + CHECK).stderr
+    assert "AssertionError: rowwise" in manage("shell", "-c", lose + CHECK).stderr

@@ -1,7 +1,8 @@
 from typing import Any
 
-from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.core.management import BaseCommand
+from redis.exceptions import RedisError
 
 from feed import epochs
 from feed.timeline_stores import get_timeline_store, timeline_stores
@@ -17,6 +18,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         store = get_timeline_store()
         old = epochs.begin(store)
-        if old.store in settings.FEED_TIMELINE_STORES:
+        try:
             timeline_stores[old.store].remove_epoch(old.number)
+        except (ImproperlyConfigured, RedisError) as error:
+            self.stderr.write(f"the timelines before stay in the store {old.store!r}: {error}")
         self.stdout.write(f"the timelines are in the store {store.alias!r} from now on")

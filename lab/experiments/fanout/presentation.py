@@ -69,7 +69,7 @@ class FanoutPresentation(Presentation):
     more_is_better = True
     tie_break = "lag, then cores"
     contrast = "That is {ratio} times what {name} answered."
-    findings = ("missing", "duplicated", "unexpected", "left")
+    findings = ("missing", "duplicated", "unexpected")
     pictures: ClassVar[tuple[Plot, ...]] = (
         LATENCY,
         Plot(
