@@ -10,6 +10,8 @@ class Migration(migrations.Migration):
     ]
 
     operations = [
+        # Written without headers; they are computed anew when they are read.
+        migrations.RunSQL("DELETE FROM feed_timeline_packed", migrations.RunSQL.noop),
         migrations.CreateModel(
             name="Epoch",
             fields=[

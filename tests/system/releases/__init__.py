@@ -16,7 +16,7 @@ from django.test import override_settings
 from accounts.models import Person
 from accounts.services import sign_up
 from feed.audit import audit
-from feed.models import Post
+from feed.models import PackedTimeline, Post
 from feed.selectors import miscounted_posts, read_timeline
 from feed.services import delete_post, like_post, publish_post
 from feed.timeline_stores import timeline_stores
@@ -44,6 +44,7 @@ def write():
 
 def check():
     """Assert that everything that ``write`` wrote is there, and that the service goes on."""
+    assert not PackedTimeline.objects.exists(), "without headers"
     for alias in (*SQL_STORES, "setbased"):  # which goes on
         assert _audited(alias) == (True, 27, 118), alias
     assert miscounted_posts() == 0
