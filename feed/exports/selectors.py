@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from django.db.models import CharField, Count, Q, QuerySet
+from django.db.models import CharField, Count, QuerySet
 from django.db.models.functions import Cast, Substr
 
-from accounts.models import Friendship
+from feed.due import posts_due
 from feed.exports.models import ExportJob
 from feed.models import Post
 from feed.timeline_stores import get_timeline_store
@@ -43,17 +43,12 @@ def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
     """
     return (
         posts_due(person_id)
+        .live()
         .annotate(month=Substr(Cast("created_at", CharField(max_length=26)), 1, 7))
         .values("author_id", "month")
         .annotate(posts=Count("id", distinct=True), deliveries=Count("author__friendships__friend"))
         .order_by("author_id", "month")
     )
-
-
-def posts_due(person_id: int) -> QuerySet[Post]:
-    """Return the posts that an export must hold, computed without the timelines."""
-    friends = Friendship.objects.filter(person_id=person_id).values("friend_id")
-    return Post.objects.live().filter(Q(author_id__in=friends) | Q(author_id=person_id))
 
 
 def export_job(*, person_id: int, job_id: int) -> ExportJob:

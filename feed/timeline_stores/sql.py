@@ -63,7 +63,7 @@ class RowStore(SQLStore):
         own = TimelineFloor.objects.select_for_update().filter(owner_id=owner_id).first()
         through = own.floor if own else floor
         self.model.objects.filter(owner_id=owner_id, post_id__lte=through).delete()
-        due = posts_due(owner_id).filter(id__lte=through).order_by("id")
+        due = posts_due(owner_id).using(DEFAULT_DB_ALIAS).filter(id__lte=through).order_by("id")
         self.model.objects.bulk_create(self.entry(owner_id, post) for post in due)
         TimelineFloor.objects.update_or_create(owner_id=owner_id, defaults={"floor": 0})
 

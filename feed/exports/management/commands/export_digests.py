@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management import BaseCommand
 
 from accounts.models import Person
-from feed.exports.selectors import posts_due
+from feed.due import posts_due
 
 
 class Command(BaseCommand):
@@ -18,6 +18,6 @@ class Command(BaseCommand):
         rows = csv.writer(self.stdout, lineterminator="\n")
         rows.writerow(("person_id", "rows", "sha256"))
         for person_id in Person.objects.order_by("id").values_list("id", flat=True):
-            ids = list(posts_due(person_id).order_by("id").values_list("id", flat=True))
+            ids = list(posts_due(person_id).live().order_by("id").values_list("id", flat=True))
             lines = "".join(f"{post_id}\n" for post_id in ids)
             rows.writerow((person_id, len(ids), hashlib.sha256(lines.encode()).hexdigest()))
