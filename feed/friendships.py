@@ -1,5 +1,6 @@
 """Friendship changes, and what they do to timelines."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 from django.db import transaction
@@ -20,10 +21,7 @@ def befriend(person_id: int, friend_id: int) -> None:
 
     Repeating it changes nothing. Raises Person.DoesNotExist, or ValueError if both are the same.
     """
-    with transaction.atomic():
-        friendships.befriend(person_id, friend_id)
-        change = FriendshipChange.objects.create(person_id=person_id, friend_id=friend_id)
-    _finish(change)
+    _change(friendships.befriend, person_id, friend_id)
 
 
 def unfriend(person_id: int, friend_id: int) -> None:
@@ -31,10 +29,7 @@ def unfriend(person_id: int, friend_id: int) -> None:
 
     Raises like ``befriend``.
     """
-    with transaction.atomic():
-        friendships.unfriend(person_id, friend_id)
-        change = FriendshipChange.objects.create(person_id=person_id, friend_id=friend_id)
-    _finish(change)
+    _change(friendships.unfriend, person_id, friend_id)
 
 
 def finish_changes() -> None:
@@ -42,6 +37,13 @@ def finish_changes() -> None:
     long_ago = Now() - timedelta(seconds=LEFT_BEHIND_S)
     for change in FriendshipChange.objects.filter(changed_at__lt=long_ago)[:100]:
         _finish(change)
+
+
+def _change(write: Callable[[int, int], None], person_id: int, friend_id: int) -> None:
+    with transaction.atomic():
+        write(person_id, friend_id)
+        change = FriendshipChange.objects.create(person_id=person_id, friend_id=friend_id)
+    _finish(change)
 
 
 def _finish(change: FriendshipChange) -> None:

@@ -34,13 +34,13 @@ class Command(SeedCommand):
         if options["person"]:
             people = people.filter(id__in=options["person"])
         ids = list(people.values_list("id", flat=True))
+        self._done = options["after"]
         try:
             self.write("timelines", self._rebuild(ids, 1.0 if fast else SHARE))
         except KeyboardInterrupt:
             raise CommandError(f"interrupted; go on with --after {self._done}") from None
 
     def _rebuild(self, ids: list[int], share: float) -> Iterator[float]:
-        self._done = 0
         for start in range(0, len(ids), CHUNK):
             chunk, started = ids[start : start + CHUNK], time.monotonic()
             get_timeline_store().rebuild(chunk)
