@@ -22,21 +22,23 @@ AFFORDABLE_S = 1.0
 """A batch that takes longer is delivered once, without a warm-up."""
 TOO_LONG_S = 5.0
 """A batch that would take longer is left out."""
-MOST_POSTS = 20_000
+MOST_POSTS_PER_S = 40_000
 
 
 class Engine:
     """Delivers into a store, and knows what it delivered and at which rate."""
 
-    def __init__(self, timeline: TimelineStore) -> None:
+    def __init__(self, timeline: TimelineStore, cell_s: float = CELL_S) -> None:
         self.timeline = timeline
+        self.cell_s = cell_s
         self.delivered = Delivered()
         self.rate: float | None = None
         """Deliveries/s, the latest; None before the first."""
+        self._until_steady = 0
         self._random = np.random.default_rng(SEED)
 
     def cell(self, graph: Graph, batch: int) -> dict[str, Any]:
-        """Deliver fresh batches by random posters for about CELL_S, after a warm-up.
+        """Deliver fresh batches by random posters for about ``cell_s``, after a warm-up.
 
         Return the deliveries and the seconds, which are None for a batch that takes too long.
         """
@@ -65,19 +67,24 @@ class Engine:
     def forget(self) -> None:
         """Take note that the store has been emptied."""
         self.delivered = Delivered()
+        self._until_steady = self.timeline.steady_after()
 
     def _batches(self, graph: Graph, batch: int) -> int:
-        """Warm up, and return how many batches fill a cell."""
-        posts = self._posts(graph, max(WARM_UP_POSTS, 2 * batch))
+        """Warm up, at least until the store is steady; return how many batches fill a cell."""
+        each = graph.friends + 1
+        wanted = max(WARM_UP_POSTS, 2 * batch, math.ceil(self._until_steady / each))
+        posts = self._posts(graph, wanted)
         until, took_s = time.perf_counter() + WARM_UP_S, math.inf
         for part in in_batches(posts, batch):
             started = time.perf_counter()
             self._deliver(part)
             took_s = min(took_s, time.perf_counter() - started)
             self.delivered.add(part)
-            if time.perf_counter() > until:
+            self._until_steady -= len(part) * each
+            if time.perf_counter() > until and self._until_steady <= 0:
                 break
-        return max(2, min(math.ceil(CELL_S / took_s), MOST_POSTS // batch))
+        most = int(MOST_POSTS_PER_S * self.cell_s) // batch
+        return max(2, min(math.ceil(self.cell_s / took_s), most))
 
     def _deliver(self, posts: Sequence[Post]) -> None:
         # As in the service, a batch is one transaction where the store has any.

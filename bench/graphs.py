@@ -8,6 +8,8 @@ import numpy as np
 from feed.recipients import Ids
 
 POSTERS = 500
+SHARD_BITS = 14
+"""Of the most shards."""
 FRIENDSHIPS = 1_000_000
 """Most friendships of a graph; with many friends per person, fewer people post."""
 SEED = 7
@@ -35,13 +37,21 @@ class Graph(NamedTuple):
 
 
 class Filler(NamedTuple):
-    """Someone beyond all graphs, whose posts fill the timelines of persons 1 … ``friends``."""
+    """Someone beyond all graphs, whose posts fill the timelines of some people."""
 
     author_id: int
     friends: int
+    people: int
 
     def friend_ids(self) -> Ids:
-        return np.arange(1, self.friends + 1).reshape(1, -1)
+        """Return friends who fill shards as if everybody were a friend: shape (1, friends).
+
+        They have the same lowest bits, as far as there are such people, whatever the number of
+        shards is: they are the first in the order of the reversed bits.
+        """
+        ids = np.arange(1, self.people + 1)
+        reversed_bits = sum((ids >> bit & 1) << SHARD_BITS - bit for bit in range(SHARD_BITS))
+        return np.sort(ids[np.argsort(reversed_bits, kind="stable")][: self.friends]).reshape(1, -1)
 
 
 class Fillers(NamedTuple):
@@ -73,4 +83,8 @@ def graphs(people: Sequence[int], friends: Sequence[int]) -> list[Graph]:
 def fillers(people: int) -> Fillers:
     """Return the persons after ``people`` who fill timelines."""
     few, usual, many = (min(friends, people) for friends in (50, 500, 1000))
-    return Fillers(Filler(people + 1, few), Filler(people + 2, usual), Filler(people + 3, many))
+    return Fillers(
+        Filler(people + 1, few, people),
+        Filler(people + 2, usual, people),
+        Filler(people + 3, many, people),
+    )

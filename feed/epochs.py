@@ -12,6 +12,7 @@ import time
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.db import (
     DEFAULT_DB_ALIAS,
     IntegrityError,
@@ -148,6 +149,7 @@ def _values(store: "TimelineStore") -> dict[str, Any]:
         "store": store.alias,
         "server": store.server_id(),
         "floor": newest_post_id(),
+        "shards": settings.FEED_SHARDS or store.suitable_shards(),
     }
 
 

@@ -174,6 +174,8 @@ class Epoch(models.Model):
     """Which run of which server keeps its timelines; empty for the database itself."""
     floor = models.BigIntegerField()
     """The newest post when the epoch began."""
+    shards = models.PositiveIntegerField()
+    """The number of shards of the stores in Redis, a power of two."""
     closed_at = models.DateTimeField(null=True)
     """Since when nobody may use the store, because another epoch is about to begin."""
 

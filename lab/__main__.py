@@ -118,7 +118,8 @@ def compare_results(options: argparse.Namespace) -> int:
 def bench_stores(options: argparse.Namespace) -> int:
     grid = Grid.checked(people=options.people, friends=options.friends, batch=options.batch)
     out: Path = options.out or Path("results") / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
-    return 0 if bench(choose(options.stores), grid, out, as_json=options.json) else 1
+    targets, seconds = choose(options.stores), options.seconds
+    return 0 if bench(targets, grid, out, seconds=seconds, as_json=options.json) else 1
 
 
 def plan_capacity(options: argparse.Namespace) -> int:

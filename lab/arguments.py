@@ -91,6 +91,7 @@ def _add_bench(command: argparse.ArgumentParser) -> None:
     for name, numbers in Grid()._asdict().items():
         usual = f"default: {','.join(map(str, numbers))}"
         command.add_argument(f"--{name}", type=_numbers, metavar="N,N", help=usual)
+    command.add_argument("--seconds", type=_above_0, default=0.5, help="per cell of the stores")
     command.add_argument("--json", action="store_true", help="print the rows and nothing else")
     command.add_argument("--out", type=Path, metavar="DIR")
 

@@ -23,6 +23,7 @@ class Migration(migrations.Migration):
                 ("store", models.CharField(max_length=64)),
                 ("server", models.CharField(blank=True, max_length=64)),
                 ("floor", models.BigIntegerField()),
+                ("shards", models.PositiveIntegerField()),
                 ("closed_at", models.DateTimeField(null=True)),
             ],
         ),

@@ -81,6 +81,14 @@ class TimelineStore(ABC):
         """Return which run of which server keeps the timelines; empty for the database."""
         return ""
 
+    def suitable_shards(self) -> int:
+        """Return how many shards an epoch should begin with, a power of two."""
+        return 64
+
+    def steady_after(self) -> int:
+        """Return after how many deliveries an empty store works as it does for good."""
+        return 0
+
     def is_ahead_of_database(self) -> bool:
         """Tell whether the store has deliveries of posts that the database doesn't know."""
         return False

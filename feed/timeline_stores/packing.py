@@ -47,8 +47,9 @@ def unpack_timeline(packed: bytes) -> Timeline | None:
     if not is_timeline(packed):
         return None
     words = unpack(packed)
-    timeline = Timeline()
-    timeline.ticket, timeline.seal, floor = (words[:HEADER_WORDS] ^ FLAG).tolist()
+    ticket, seal, floor = (words[:HEADER_WORDS] ^ FLAG).tolist()
+    timeline = Timeline(ticket)
+    timeline.seal = seal
     timeline.floor = None if floor == PENDING else floor
     timeline.ids = words[HEADER_WORDS:].tolist()
     return timeline

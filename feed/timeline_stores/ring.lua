@@ -68,10 +68,6 @@ local function drop(key, floor)
   call('SET', key, sub(all, 1, HEADER) .. sub(ids, above(ids, floor)))
 end
 
-local function prepend(key, head, ids)
-  call('SET', key, header(head) .. ids .. call('GETRANGE', key, HEADER, -1))
-end
-
 local function merge(held, new)
   local first, at = number(new, 1), #held + 1
   while at > 1 and number(held, at - ID) >= first do
@@ -91,6 +87,12 @@ local function merge(held, new)
     end
   end
   return table.concat(merged) .. sub(held, at) .. sub(new, from)
+end
+
+local function restore(key, head, ids)
+  local held = call('GETRANGE', key, HEADER, -1)
+  ids = (ids == '' or held == '') and ids .. held or merge(ids, held)
+  call('SET', key, header(head) .. ids)
 end
 
 -- Keep the header and the last bytes of a ring, and append new ones; return the highest id that was

@@ -10,7 +10,7 @@ class Ring(ShardedStore):
     A batch costs one append per owner, whatever its length. ``packing`` describes the format.
     """
 
-    script = Script("ring.lua")
+    script = Script("ring.lua", "rule.lua")
 
     def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
         # One command, so that the header belongs to the ids. Without ``before`` the end suffices.

@@ -1,5 +1,6 @@
 -- What each event does to timelines: as timeline.py, in Redis. The text of a form (ring.lua or
--- sortedset.lua) stands before this one, and says how a timeline is kept.
+-- sortedset.lua) stands before this one, and says how a timeline is kept; more operations may stand
+-- after it.
 -- KEYS: the prefix of each shard's keys. ARGV: the operation, a new ticket, the capacity, a JSON
 -- list with the owners of each shard (as texts: JSON numbers are not 64-bit integers), and then
 -- what the operation needs. Reply: owners and tickets of the pending timelines, in turn.
@@ -64,25 +65,29 @@ end
 
 local operations = {}
 
--- ARGV: the number of bytes of each owner, as a JSON list per shard; then for each shard the packed
--- ids of its owners, and its oldest and newest id in 8 bytes each.
+-- Lengths: the number of bytes of each owner. ARGV: for each shard the packed ids of its owners, and
+-- its oldest and newest id in 8 bytes each.
+local function deliver_shard(shard, prefix, lengths)
+  local owners, posts, start = owners_of[shard], ARGV[2 * shard + 4], 1
+  local in_order, is_known = begin(prefix, struct.unpack('<I8I8', ARGV[2 * shard + 5]))
+  for n, owner in ipairs(owners) do
+    local stop = start + lengths[n]
+    local key, new = prefix .. owner, string.sub(posts, start, stop - 1)
+    if not in_order or not append(key, new) then
+      deliver(key, owner, new)
+    end
+    start = stop
+  end
+  if not is_known then
+    note(owners[1], 0) -- the shard is settled with its timelines
+  end
+end
+
+-- ARGV: the lengths, as a JSON list per shard; then what deliver_shard needs.
 function operations.deliver()
   local lengths_of = cjson.decode(ARGV[5])
   for shard, prefix in ipairs(KEYS) do
-    local owners, lengths, posts = owners_of[shard], lengths_of[shard], ARGV[2 * shard + 4]
-    local in_order, is_known = begin(prefix, struct.unpack('<I8I8', ARGV[2 * shard + 5]))
-    local start = 1
-    for n, owner in ipairs(owners) do
-      local stop = start + lengths[n]
-      local key, new = prefix .. owner, string.sub(posts, start, stop - 1)
-      if not in_order or not append(key, new) then
-        deliver(key, owner, new)
-      end
-      start = stop
-    end
-    if not is_known then
-      note(owners[1], 0) -- the shard is settled with its timelines
-    end
+    deliver_shard(shard, prefix, lengths_of[shard])
   end
 end
 
@@ -144,35 +149,10 @@ function operations.load()
       return
     end
     if head.floor == PENDING then
-      head.seal = through
+      head.seal, head.floor = through, through
     end
-    head.floor, head.ticket = floor, NEW_TICKET
-    prepend(key, head, ARGV[8])
+    head.floor, head.ticket = math.min(floor, head.floor), NEW_TICKET
+    restore(key, head, ARGV[8])
     reach(KEYS[1], head.seal)
   end)
 end
-
--- Sorted sets only. ARGV: the bounds, newest first, and the most ids. Reply: ticket, floor, ids.
-function operations.read()
-  local key = KEYS[1] .. owners_of[1][1]
-  local head = head_of(key)
-  if not head then
-    return {}
-  end
-  local ids = redis.call('ZREVRANGEBYSCORE', key, ARGV[5], 1, 'LIMIT', 0, ARGV[6])
-  table.insert(ids, 1, string.format('%.0f', head.floor))
-  table.insert(ids, 1, string.format('%.0f', head.ticket))
-  return ids
-end
-
--- Sorted sets only: what insert has left to a second command.
-function operations.trim()
-  each(function(key)
-    local head = head_of(key)
-    if head then
-      raise_floor(key, head, trim(key))
-    end
-  end)
-end
-
-return operations[ARGV[1]]() or pending

@@ -1,5 +1,6 @@
 import json
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from feed.timeline_stores.redis import RedisStore, pending
 from feed.timeline_stores.shards import Shard, by_shard
@@ -9,26 +10,36 @@ from feed.timeline_stores.trimmed import Deliveries, Tickets
 # the time-out. A cluster would need 1, which is one shard per call.
 PORTION = 20_000
 
+Part = TypeVar("Part")
+
 
 class ShardedStore(RedisStore):
     """Writes whole shards with one call; ids are sent packed."""
 
     def write(self, deliveries: Deliveries) -> Tickets:
-        return self.write_shards(by_shard(deliveries))
+        return self.write_shards(by_shard(deliveries, self.shards))
 
     def write_shards(self, shards: Sequence[Shard]) -> Tickets:
         found: dict[int, int] = {}
-        for portion in _portions(shards):
-            numbers = [shard.number for shard in portion]
-            owners = [shard.owners for shard in portion]
-            lengths = json.dumps([shard.lengths for shard in portion])
-            packed = [part for shard in portion for part in (shard.posts, shard.span)]
-            found |= pending(self.call("deliver", numbers, owners, lengths, *packed))
+        for portion in shard_portions(shards):
+            found |= self.call_with("deliver", portion)
         return found
 
+    def call_with(self, operation: str, shards: Sequence[Shard], *arguments: bytes) -> Tickets:
+        """Run an operation that delivers into these shards; return what is pending."""
+        lengths = json.dumps([shard.lengths for shard in shards])
+        packed = [part for shard in shards for part in (shard.posts, shard.span)]
+        numbers = [shard.number for shard in shards]
+        owners = [shard.owners for shard in shards]
+        return pending(self.call(operation, numbers, owners, lengths, *packed, *arguments))
 
-def _portions(shards: Sequence[Shard]) -> Iterator[Sequence[Shard]]:
-    deliveries = sum(shard.deliveries for shard in shards)
-    size = max(1, len(shards) * PORTION // max(1, deliveries))
-    for start in range(0, len(shards), size):
-        yield shards[start : start + size]
+
+def shard_portions(shards: Sequence[Shard]) -> Iterator[Sequence[Shard]]:
+    return portions(shards, sum(shard.deliveries for shard in shards), PORTION)
+
+
+def portions(parts: Sequence[Part], deliveries: int, most: int) -> Iterator[Sequence[Part]]:
+    """Split what has about as many deliveries each into portions of about ``most``."""
+    size = max(1, len(parts) * most // max(1, deliveries))
+    for start in range(0, len(parts), size):
+        yield parts[start : start + size]

@@ -61,7 +61,7 @@ local function put(key, posts)
   end
 end
 
-local function prepend(key, head, ids)
+local function restore(key, head, ids)
   put(key, ids)
   put_head(key, head)
 end

@@ -2,9 +2,9 @@
 
 import secrets
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from feed.timeline_stores.base import Held
+from feed.timeline_stores.base import ALL, Held
 
 SLACK = 5 / 3
 """A timeline may grow to this many times the capacity before it is trimmed."""
@@ -26,10 +26,10 @@ class Timeline:
     when floor or seal change, and when an id is delivered that the timeline doesn't keep.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, ticket: int | None = None) -> None:
         self.floor: int | None = None
         self.seal = 0
-        self.ticket = new_ticket()
+        self.ticket = new_ticket() if ticket is None else ticket
         self.ids: list[int] = []
         """Ascending and distinct, all above the floor."""
 
@@ -46,6 +46,12 @@ class Timeline:
             self._add(new)
             self._trim(capacity)
 
+    def see(self, logged: Iterable[int]) -> None:
+        """Show ids that are delivered later, from a log; what a load knew is still right then."""
+        ticket = self.ticket
+        self.deliver(sorted({*logged}), ALL)
+        self.ticket = ticket
+
     def settle(self, ticket: int, through: int) -> None:
         """Let a pending timeline begin above ``through``, the newest post since the ticket."""
         if self.floor is None and self.ticket == ticket:
@@ -53,16 +59,17 @@ class Timeline:
             self.ticket = new_ticket()
 
     def load(self, ticket: int, through: int, floor: int, ids: Sequence[int]) -> None:
-        """Replace what is at or below ``through`` by the ids due above ``floor``, ascending.
+        """Add the ids that are due above ``floor`` up to ``through``, ascending.
 
-        ``through``: the floor; of a pending timeline, the newest post since the ticket.
+        ``through``: the floor that was seen; of a pending timeline, the newest post since the
+        ticket.
         """
         if self.ticket != ticket:
             return
         if self.floor is None:
-            self.seal = through
-        self.ids = [*ids, *self.ids]
-        self.floor, self.ticket = floor, new_ticket()
+            self.seal = self.floor = through
+        self.ids = sorted({*ids, *self.ids})
+        self.floor, self.ticket = min(floor, self.floor), new_ticket()
 
     def change(self, through: int) -> None:
         """Leave everything up to ``through`` to the database: a friendship has changed."""

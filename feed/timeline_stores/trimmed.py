@@ -87,7 +87,7 @@ class TrimmedStore(TimelineStore):
     def load(
         self, owner_id: int, ticket: int, *, through: int, floor: int, ids: Sequence[int]
     ) -> None:
-        """Replace what is at or below ``through`` by the ids due above ``floor``, ascending.
+        """Add the ids that are due above ``floor`` up to ``through``, ascending.
 
         Does nothing if the ticket has changed.
         """

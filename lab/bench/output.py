@@ -15,8 +15,8 @@ from lab.reporting.page import TEMPLATES
 
 HOW = (
     "Each figure is of fresh posts by random authors, delivered by one process with "
-    "`get_timeline_store().deliver`, friend look-up included, and of one cell of about half a "
-    "second. "
+    "`get_timeline_store().deliver`, friend look-up included, and of one cell: half a second, or "
+    "what `--seconds` said. The logs of `log` are full before its cells begin. "
     "A dash is a cell whose one batch would take longer than five seconds, or a server that there "
     "is none of. CPU is in µs per delivery (or a read). Client and server share the machine. The "
     "timelines of some people were checked after each number of friends."

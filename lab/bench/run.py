@@ -22,16 +22,19 @@ from launch.processes import Processes, RunFailed
 Work = Callable[[Advance], None]
 
 
-def bench(targets: Sequence[Target], grid: Grid, out: Path, *, as_json: bool) -> bool:
+def bench(
+    targets: Sequence[Target], grid: Grid, out: Path, *, seconds: float, as_json: bool
+) -> bool:
     """Bench the targets; print the tables or the rows, and return whether all went well.
 
     What was measured is in ``out``, also that of a run that was cut short.
     """
     stores = ",".join(target.name for target in targets)
-    options = " ".join([f"--stores={stores}", *grid.arguments(*grid._fields)])
+    cells = [*grid.arguments(*grid._fields), f"--seconds={seconds:g}"]
+    options = " ".join([f"--stores={stores}", *cells])
     record = Record(out, describe_machine(f"python -m lab bench {options}"))
     try:
-        _run(targets, grid, record)
+        _run(targets, grid, seconds, record)
     finally:
         publish(record, grid)
     if as_json:
@@ -41,12 +44,12 @@ def bench(targets: Sequence[Target], grid: Grid, out: Path, *, as_json: bool) ->
     return not record.failures
 
 
-def _run(targets: Sequence[Target], grid: Grid, record: Record) -> None:
+def _run(targets: Sequence[Target], grid: Grid, seconds: float, record: Record) -> None:
     with (
         TemporaryDirectory(prefix="lab-") as scratch,
         Processes(record.out / "logs") as processes,
     ):
-        site = Site(processes, Path(scratch), grid)
+        site = Site(processes, Path(scratch), grid, seconds)
         record.environment["servers"] = site.versions
         databases = list(dict.fromkeys(target.people_in for target in targets))
         if _attempt("databases", partial(site.prepare, databases), record):

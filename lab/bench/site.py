@@ -19,10 +19,11 @@ from launch.variants import Variant
 class Site:
     """Private servers in a folder."""
 
-    def __init__(self, processes: Processes, folder: Path, grid: Grid) -> None:
+    def __init__(self, processes: Processes, folder: Path, grid: Grid, cell_s: float) -> None:
         self.processes = processes
         self.folder = folder
         self.grid = grid
+        self.cell_s = cell_s
         self.versions: dict[str, str] = {}
         self._services: dict[str, Service] = {}
 

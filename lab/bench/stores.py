@@ -17,6 +17,8 @@ def bench_target(site: Site, target: Target, record: Record, advance: Advance) -
     """Take one target through its cells. Raises RunFailed if its process exits without a result."""
     checks, bytes_per_entry = 0, None
     command = [*target.command, *site.grid.arguments(*GRID)]
+    if target.kind == "store":
+        command.append(f"--seconds={site.cell_s}")
     with site.serving(target) as env:
         for measurement in measurements(site.processes, command, env):
             checks += measurement.kind == "check"

@@ -130,6 +130,12 @@ class Feeds(RuleBasedStateMachine):
     def lose_a_timeline(self, owner):
         self.lose(self.store, owner)
 
+    @precondition(lambda self: self.store.alias == "log")
+    @rule(owner=people)
+    def lose_a_log(self, owner):
+        prefix = self.store.shard_prefix(owner % self.store.shards)
+        self.store.client.delete(f"{prefix}log")
+
     @rule()
     def begin_an_epoch(self):
         if not self.work:  # it waits for them
@@ -229,7 +235,8 @@ class Feeds(RuleBasedStateMachine):
 
 def lose(store, owner):
     if store.needs_redis:
-        store.client.delete(store.key(owner))
+        keys = store.client.keys(f"*:{owner}")
+        store.client.delete(*keys, "no other")
     elif store.alias == "packed":
         store.model.objects.filter(owner_id=owner).delete()
     elif store.alias == "memory":
@@ -239,6 +246,9 @@ def lose(store, owner):
 @pytest.fixture
 def small(settings, redis_url, redis, keep_timelines_at, monkeypatch):
     keep_timelines_at(redis_url, capacity=CAPACITY)
+    short = {"url": redis_url, "capacity": CAPACITY, "log_records": 3}
+    log = settings.FEED_TIMELINE_STORES["log"] | {"OPTIONS": short}
+    settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {"log": log}
     for alias in ("packed", "memory"):
         limited = settings.FEED_TIMELINE_STORES[alias] | {"OPTIONS": {"capacity": CAPACITY}}
         settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {alias: limited}

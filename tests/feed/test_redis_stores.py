@@ -37,7 +37,7 @@ def test_a_batch_interrupted_between_two_shards_is_completed_by_the_next_attempt
     everyone = np.arange(4, 204)
     opened(scripted, *everyone.tolist())
     posts = posts_by(4, 20)
-    shards = by_shard([(post.id, everyone) for post in posts])
+    shards = by_shard([(post.id, everyone) for post in posts], scripted.shards)
     scripted.write_shards(shards[: len(shards) // 2])  # … and the connection drops
 
     scripted.deliver(posts)
@@ -55,7 +55,7 @@ def make_friends_in_all_shards():
     )
 
 
-@pytest.mark.parametrize("alias", REDIS_STORES)
+@pytest.mark.parametrize("alias", sorted({*REDIS_STORES} - {"log"}))
 def test_keys_carry_the_alias_and_keep_a_shard_in_one_slot(alias, redis, friends):
     store = timeline_stores[alias]
 

@@ -21,6 +21,7 @@ LATEST_S = 1.0
 PAGES, LIMIT = 8, 100
 """What a reader reads of a feed: some seconds of posts."""
 VARIANT = "mysql_tuned-outbox-ring"
+LOGGED = "mysql_tuned-outbox-log"
 
 
 class Readers:
@@ -115,8 +116,8 @@ def friendships(running):
 
 
 @pytest.fixture
-def running(tmp_path):
-    with Running(VARIANT, tmp_path) as running:
+def running(request, tmp_path):
+    with Running(getattr(request, "param", VARIANT), tmp_path) as running:
         time.sleep(1)
         yield running
 
@@ -138,13 +139,18 @@ def evict(redis):
 
 
 def spoil(redis):
-    """Put values of another type in place of some timelines."""
-    for key in random.sample(redis.keys("timeline:*}:[0-9]*"), 20):
+    """Put values of another type in place of some timelines, or logs."""
+    keys = redis.keys("timeline:*}:[0-9]*") + redis.keys("timeline:*}:log")
+    for key in random.sample(keys, 20):
         with redis.pipeline() as at_once:  # a delivery in between would make the key again
             at_once.delete(key).sadd(key, "not a timeline").execute()
 
 
-@pytest.mark.parametrize("fault", [empty, evict, spoil])
+@pytest.mark.parametrize(
+    ("running", "fault"),
+    [(VARIANT, empty), (LOGGED, evict), (LOGGED, spoil)],
+    indirect=["running"],
+)
 def test_a_lost_timeline_is_whole_in_every_page(fault, running, redis):
     held = []
     with Readers(running) as readers:

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management import BaseCommand
 
 from bench.contents import empty
-from bench.engine import Engine
+from bench.engine import CELL_S, Engine
 from bench.filling import fill, reads
 from bench.graphs import fillers, graphs
 from bench.grid import run_graph
@@ -24,12 +24,19 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_grid(parser)
+        parser.add_argument("--seconds", type=float, default=CELL_S, help="per cell")
 
     def handle(
-        self, *args: Any, people: list[int], friends: list[int], batch: list[int], **options: Any
+        self,
+        *args: Any,
+        people: list[int],
+        friends: list[int],
+        batch: list[int],
+        seconds: float,
+        **options: Any,
     ) -> None:
         keep_freed_memory()  # as the drainer does
-        engine = Engine(get_timeline_store())
+        engine = Engine(get_timeline_store(), seconds)
         empty(engine.timeline)
         owner_ids, bytes_per_entry = fill(engine, fillers(max(people)))
         gc.collect()
