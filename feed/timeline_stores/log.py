@@ -122,12 +122,12 @@ class Log(Ring):
 
 
 def shards_for(people: int) -> int:
-    """Return about the square root of ten times the people, a power of two.
+    """Return a power of two near the people to the power of 0.6.
 
     More shards mean more appends per batch, fewer mean more rings per compaction: the cost of both
-    together is least there (measured with batches of 100 posts to 500 friends).
+    together is least about there (measured with batches of 100 posts to 500 friends).
     """
-    bits = round(log2(max(1, 10 * people)) / 2)
+    bits = round(0.6 * log2(max(1, people)))
     return min(max(FEWEST_SHARDS, 1 << bits), MOST_SHARDS)
 
 
