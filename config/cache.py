@@ -4,9 +4,23 @@ from collections.abc import Collection
 from typing import Any
 
 from django_redis.client import DefaultClient
+from django_redis.exceptions import ConnectionInterrupted
+from redis.exceptions import ResponseError
 
 
-class BytesClient(DefaultClient):  # type: ignore[misc]  # django-redis has no types
+class ForgivingClient(DefaultClient):  # type: ignore[misc]  # django-redis has no types
+    """Goes without what Redis refuses to keep, as when its memory is full."""
+
+    def add(self, *args: Any, **options: Any) -> bool:
+        try:
+            return bool(super().add(*args, **options))
+        except ConnectionInterrupted as error:
+            if not isinstance(error.__cause__, ResponseError):
+                raise
+            return False
+
+
+class BytesClient(ForgivingClient):
     """Stores bytes unchanged; pickling them would cost more than the call to Redis."""
 
     def encode(self, value: Any, *, allow_int: bool = True) -> Any:
@@ -36,7 +50,8 @@ def listing_cache(redis_url: str) -> dict[str, Any]:
     """Return the cache of listings; without Redis, one per process."""
     if not redis_url:
         return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    return cache(redis_url) | {"KEY_PREFIX": "listing"}
+    kept = cache(redis_url) | {"KEY_PREFIX": "listing"}
+    return kept | {"OPTIONS": {**kept["OPTIONS"], "CLIENT_CLASS": "config.cache.ForgivingClient"}}
 
 
 def cache(redis_url: str) -> dict[str, Any]:

@@ -118,6 +118,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+READY_BACKLOG_AGE_S = env.float("READY_BACKLOG_AGE_S", default=0.0)
+"""/readyz answers 503 while the oldest post without a receipt is older than this; 0: never."""
 SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
 """Sign up in one transaction; False: in three, so a fault can leave a part (as published)."""
 SIGNUP_MAX_HASHING = env.int("SIGNUP_MAX_HASHING", default=0)
@@ -263,7 +265,14 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "filters": {"repeated": {"()": "runtime.logs.Repeated"}},
+    "handlers": {
+        "stderr": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["repeated"],
+        }
+    },
     "root": {"handlers": ["stderr"], "level": "INFO"},
     # Under load, one line per refused request would fill the log.
     "loggers": {"django.request": {"level": "ERROR"}},

@@ -1,5 +1,6 @@
 """Health probes: public and cheap."""
 
+from django.conf import settings
 from django.db import DatabaseError
 from drf_spectacular.utils import extend_schema
 from rest_framework.permissions import AllowAny
@@ -7,6 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from db.writes import why_not
 from feed import selectors
 from feed.recent_rates import WINDOW_S, recent_rates
 from feed.strategies import get_strategy
@@ -30,13 +32,18 @@ class HealthView(Probe):
 @extend_schema(exclude=True)
 class ReadyView(Probe):
     def get(self, request: Request) -> Response:
-        """Return whether the database answers and the store is usable, and the backlog."""
+        """Return whether the database takes writes and the store is usable, and the backlog.
+
+        With READY_BACKLOG_AGE_S, a backlog that has become older is unready too.
+        """
         try:
+            database = why_not() or "ok"
             backlog, store = selectors.backlog(), selectors.store_state()
         except DatabaseError:
             return Response(AWAY, status=503)
-        is_ready = store == "ok"
-        state = {"status": "ready" if is_ready else "unready", "database": "ok", "store": store}
+        too_old = 0 < settings.READY_BACKLOG_AGE_S < (backlog.oldest_age_s or 0)
+        is_ready = database == store == "ok" and not too_old
+        state = {"status": "ready" if is_ready else "unready", "database": database, "store": store}
         return Response(state | {"backlog": backlog._asdict()}, status=200 if is_ready else 503)
 
 

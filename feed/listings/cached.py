@@ -24,5 +24,5 @@ class Cached(Keyset):
         kept: ListingPage | None = caches["listing"].get(key)
         if kept is None:
             kept = super().page(**wanted)
-            caches["listing"].set(key, kept, self.keep_s)
+            caches["listing"].add(key, kept, self.keep_s)
         return kept

@@ -1,10 +1,14 @@
 """The probes, and the API's answers without the database."""
 
+import os
+
 import pytest
 from django.db import connection
 
 from feed.models import Post
 from tests.conftest import client_of
+
+NOBODY = 65534
 
 
 @pytest.fixture
@@ -68,6 +72,39 @@ def test_the_backlogs_age_is_that_of_its_oldest_post(anyone, author, settings):
     other = anyone.get("/readyz").json()["backlog"]["oldest_age_s"]
 
     assert one > 1000 > other
+
+
+@pytest.mark.parametrize(("limit", "status"), [(0.0, 200), (3600.0, 503), (1e12, 200)])
+def test_a_backlog_older_than_the_limit_is_unready(limit, status, anyone, friends, settings):
+    settings.READY_BACKLOG_AGE_S = limit
+    Post.objects.create(author_id=1, body="x", created_at="2026-01-01T00:00:00Z")
+
+    assert anyone.get("/readyz").status_code == status
+
+
+@pytest.mark.skipif(connection.vendor == "mysql", reason="see tests/system")
+def test_a_file_that_may_not_be_written_is_unready(anyone, friends, monkeypatch):
+    user = os.geteuid()
+    monkeypatch.setitem(connection.settings_dict, "NAME", "/proc/version")
+    try:
+        if user == 0:
+            os.seteuid(NOBODY)  # root may write everything
+        response = anyone.get("/readyz")
+    finally:
+        os.seteuid(user)
+
+    assert response.status_code == 503
+    assert response.json()["database"] == "read-only"
+
+
+@pytest.mark.skipif(connection.vendor == "mysql", reason="is not noticed there")
+def test_a_full_disk_is_unready(anyone, friends, monkeypatch, tmp_path):
+    file = tmp_path / "file"
+    file.touch()
+    monkeypatch.setitem(connection.settings_dict, "NAME", str(file))
+    monkeypatch.setattr("db.writes.LEAST_FREE_BYTES", 2**60)
+
+    assert anyone.get("/readyz").json()["database"] == "disk full"
 
 
 def test_the_backlogs_age_is_a_number_from_the_first_millisecond_on(anyone, friends):

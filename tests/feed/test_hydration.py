@@ -6,6 +6,7 @@ import pytest
 from django.core.cache import caches
 from django.db import connection, transaction
 from django_redis import get_redis_connection
+from redis.exceptions import ResponseError
 
 from config.cache import post_cache
 from feed.hydration import forget, hydrate
@@ -27,6 +28,17 @@ def test_posts_come_in_the_requested_order(cached):
 
     assert list(hydrate(ids)) == ids
     assert list(hydrate(ids)) == ids
+
+
+def test_a_cache_that_refuses_to_keep_a_post_fails_no_read(settings, friends, tmp_path):
+    with redis_server(tmp_path) as (_, environment):
+        settings.CACHES = settings.CACHES | {"posts": post_cache(environment["REDIS_URL"])}
+        ids = [publish_post(author_id=1, body="text").post.id]
+        get_redis_connection("posts").config_set("maxmemory", 1)
+
+        assert list(hydrate(ids)) == ids
+        with pytest.raises(ResponseError):
+            forget(ids[0])  # or a deleted post could show
 
 
 def test_the_second_reader_makes_no_query(cached, django_assert_num_queries):

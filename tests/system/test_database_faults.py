@@ -88,6 +88,25 @@ def kill_idle_connections(admin):
         cursor.execute(f"KILL {number}")
 
 
+def test_a_read_only_database_is_unready(running):
+    server = {"host": "127.0.0.1", "port": running.service.servers[0].port, "user": "root"}
+    with closing(MySQLdb.connect(**server)) as admin:
+        assert ready(running)[0] == 200
+        admin.cursor().execute("SET GLOBAL read_only = 1")
+        status, told = ready(running)
+        admin.cursor().execute("SET GLOBAL read_only = 0")
+
+        assert (status, told["database"]) == (503, "read-only")
+        assert ready(running)[0] == 200
+
+
+def ready(running):
+    with closing(HTTPConnection("127.0.0.1", running.service.port, timeout=60)) as connection:
+        connection.request("GET", "/readyz")
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+
 def test_a_stalled_database_gives_503_and_recovery(running):
     assert post(running)[0] == 201
     (pid,) = running.processes.pids("database")
