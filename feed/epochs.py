@@ -17,11 +17,11 @@ from django.db import (
     DEFAULT_DB_ALIAS,
     IntegrityError,
     OperationalError,
-    connections,
     transaction,
 )
 from django.db.models.functions import Now
 
+from accounts.ids import MAX_ID
 from feed.due import newest_post_id
 from feed.models import Epoch, Post, TimelineFloor
 
@@ -36,8 +36,6 @@ CLOSED_S = 1.5
 """Seconds before a new epoch begins, so that no process trusts the one before any more."""
 ABANDONED_S = 10
 """Seconds after which somebody else finishes the beginning of an epoch."""
-LOCKED_NUMBER = "SELECT number FROM feed_epoch WHERE closed_at IS NULL AND id = 1"
-IN_SHARE_MODE = {"mysql": " LOCK IN SHARE MODE", "sqlite": ""}
 
 
 class StoreUnusable(OperationalError):
@@ -74,22 +72,22 @@ def is_usable(store: "TimelineStore") -> bool:
 
 
 def confirm(store: "TimelineStore") -> None:
-    """Make sure that the store is usable until the caller's transaction ends.
+    """Make sure that the store is usable, as far as this process knows. Raises StoreUnusable.
 
-    To be called after the posts were claimed. Raises StoreUnusable.
+    To be called before delivering posts that are either committed or in the caller's transaction.
     """
-    epoch = current(store)
-    if _locked_number() != epoch.number:
-        forget()
-        epoch = current(store)
-    if reason := reason_unusable(store, epoch):
+    if reason := reason_unusable(store, current(store)):
         raise StoreUnusable(reason)
 
 
-def lock(store: "TimelineStore") -> Epoch:
-    """Wait for all deliveries in flight, and let none begin until the transaction ends."""
-    current(store)
-    return Epoch.objects.select_for_update().get()
+def wait_for_deliveries(through: int = MAX_ID) -> None:
+    """Wait for those who deliver posts up to this id, and let none begin in this transaction.
+
+    Whoever delivers a post has its row locked: it is claimed, or not committed yet. (Posts that are
+    delivered right after their commit, into Redis, need no waiting.)
+    """
+    pending = Post.objects.using(DEFAULT_DB_ALIAS).pending().filter(id__lte=through)
+    list(pending.order_by("id").select_for_update().values_list("id", flat=True))
 
 
 def reason_unusable(store: "TimelineStore", epoch: Epoch) -> str | None:
@@ -131,10 +129,10 @@ def begin(store: "TimelineStore") -> Epoch:
     to another copy of this database (``TimelineStore.remove_epoch``).
     """
     old = _read() or _first(store)
-    # Waits for the deliveries in flight, which have locked the row.
     Epoch.objects.filter(number=old.number).update(closed_at=Now())
     time.sleep(CLOSED_S)
     with transaction.atomic():
+        wait_for_deliveries()
         if not Epoch.objects.filter(number=old.number).update(**_values(store), closed_at=None):
             return old  # somebody else was faster
         TimelineFloor.objects.all().delete()
@@ -165,15 +163,3 @@ def _first(store: "TimelineStore") -> Epoch:
 
 def _read() -> Epoch | None:
     return Epoch.objects.using(DEFAULT_DB_ALIAS).first()
-
-
-def _locked_number() -> int | None:
-    """Lock the row in share mode; return the number of the epoch, None if it is closed.
-
-    Plain SQL, since each post of the strategy inline takes it.
-    """
-    connection = connections[DEFAULT_DB_ALIAS]
-    with connection.cursor() as cursor:
-        cursor.execute(LOCKED_NUMBER + IN_SHARE_MODE[connection.vendor])
-        row: tuple[int] | None = cursor.fetchone()
-    return row[0] if row else None

@@ -56,16 +56,18 @@ class RowStore(SQLStore):
     def rebuild(self, owner_ids: Sequence[int]) -> None:
         for owner_id in owner_ids:
             with transaction.atomic():
-                self._rebuild(owner_id, epochs.lock(self).floor)
+                self._rebuild(owner_id)
 
-    def _rebuild(self, owner_id: int, floor: int) -> None:
-        """Write the rows below the floor; nothing is in flight while the epoch is locked."""
-        own = TimelineFloor.objects.select_for_update().filter(owner_id=owner_id).first()
-        through = own.floor if own else floor
+    def _rebuild(self, owner_id: int) -> None:
+        """Write the rows below the floor, while none of them is being delivered."""
+        floors = TimelineFloor.objects.select_for_update()  # a change waits for this row
+        lowest = {"floor": epochs.current(self).floor}
+        through = floors.get_or_create(owner_id=owner_id, defaults=lowest)[0].floor
+        epochs.wait_for_deliveries(through)
         self.model.objects.filter(owner_id=owner_id, post_id__lte=through).delete()
         due = posts_due(owner_id).using(DEFAULT_DB_ALIAS).filter(id__lte=through).order_by("id")
         self.model.objects.bulk_create(self.entry(owner_id, post) for post in due)
-        TimelineFloor.objects.update_or_create(owner_id=owner_id, defaults={"floor": 0})
+        TimelineFloor.objects.filter(owner_id=owner_id).update(floor=0)
 
     def entry(self, owner_id: int, post: Post) -> TimelineEntry:
         """Return an unsaved row."""

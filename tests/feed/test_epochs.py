@@ -1,12 +1,16 @@
 """A store that was lost, is older or newer than the database, or is another one."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from subprocess import DEVNULL
+from threading import Event
 from urllib.parse import urlsplit
 
 import numpy as np
 import psutil
 import pytest
+from django.db import connection, transaction
 from django.db.models.functions import Now
 from redis import Redis
 from redis.backoff import ConstantBackoff
@@ -15,8 +19,9 @@ from redis.retry import Retry
 from accounts import friendships
 from feed import delivery, epochs
 from feed.delivery import deliver_pending
+from feed.due import posts_due
 from feed.friendships import befriend, finish_changes, unfriend
-from feed.models import Epoch, FriendshipChange, Post
+from feed.models import Epoch, FriendshipChange, Post, TimelineFloor
 from feed.selectors import read_timeline, store_state
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.redis import ServerReplaced
@@ -222,3 +227,63 @@ def test_a_change_whose_process_died_after_the_commit_is_finished_by_a_drainer(r
 
     assert shown(2) == []
     assert not FriendshipChange.objects.exists()
+
+
+def test_a_new_epoch_waits_for_a_post_that_is_not_committed_yet(
+    settings, friends, transactional_db, redis
+):
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", "setbased"
+    whole_timelines()
+    get_timeline_store()
+    delivered, committed, begun = Event(), Event(), Event()
+
+    def publish():
+        with closing(connection), transaction.atomic():
+            post = Post.objects.create(author_id=1, body="text")
+            delivery.deliver([post])
+            delivered.set()
+            assert not begun.wait(0.5)
+            committed.set()
+
+    with ThreadPoolExecutor(1) as pool:
+        publishing = pool.submit(publish)
+        assert delivered.wait(10)
+        settings.FEED_TIMELINE_STORE = "ring"
+        epochs.begin(get_timeline_store())
+        begun.set()
+        publishing.result()
+
+    assert committed.is_set()
+    assert shown(2) == shown(2) == [Post.objects.get().id]
+
+
+@pytest.mark.parametrize("alias", ["setbased", "rowwise"])
+def test_a_friendship_that_changes_during_a_rebuild_is_shown(
+    alias, settings, friends, transactional_db, monkeypatch
+):
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", alias
+    whole_timelines()
+    posts_by(1, 3)
+    deliver_pending(100)
+    epochs.begin(get_timeline_store())
+    posts_by(1, 3)
+    deliver_pending(100)
+    TimelineFloor.objects.all().delete()
+
+    def end_friendship():
+        with closing(connection):
+            unfriend(1, 2)
+
+    def due_before(owner_id):
+        found = posts_due(owner_id)
+        ending.append(pool.submit(end_friendship))
+        wait(ending, 0.5)
+        return found
+
+    ending = []
+    monkeypatch.setattr("feed.timeline_stores.sql.posts_due", due_before)
+    with ThreadPoolExecutor(1) as pool:
+        get_timeline_store().rebuild([2])
+
+    ending[0].result()
+    assert shown(2) == []
