@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -19,6 +20,7 @@ from launch.processes import Processes
 from launch.service import Seed, Service
 from launch.variants import Variant
 
+Commands = Sequence[Sequence[str]]
 SEED = Seed(people=200, friends=100)
 JSON = {"Content-Type": "application/json"}
 SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
@@ -27,8 +29,10 @@ SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
 class Running:
     """A variant that serves, with clients that post as fast as they are answered."""
 
-    def __init__(self, name: str, folder: Path, clients: int = 4):
-        self.folder = folder
+    def __init__(
+        self, name: str, folder: Path, clients: int = 4, seed: Seed = SEED, seeding: Commands = ()
+    ):
+        self.folder, self.seed, self.seeding = folder, seed, seeding
         self.processes = Processes(folder / "logs")
         self.service = Service(Variant.named(name), self.processes, folder)
         self.database = folder / "feed-0.sqlite3"
@@ -41,7 +45,7 @@ class Running:
     def __enter__(self):
         self.processes.__enter__()
         try:
-            self.service.prepare(SEED)
+            self.service.prepare(self.seed, self.seeding)
             self.service.start()
         except BaseException:
             self.processes.__exit__(None, None, None)
