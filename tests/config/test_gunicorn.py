@@ -15,7 +15,7 @@ from launch.processes import Processes, free_port
     ("wrong", "complaint"),
     [
         ({"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "memory"}, "feed.E001"),
-        ({"FEED_TIMELINE_STORE": "nonsense"}, "must be one of: bulk, memory"),
+        ({"FEED_TIMELINE_STORE": "nonsense"}, "must be one of: bulk, log, memory"),
     ],
     ids=["pair", "name"],
 )
