@@ -14,8 +14,6 @@ from feed.delivery import deliver_pending
 logger = logging.getLogger(__name__)
 
 RETRY_S = 0.5
-REPORT_EVERY_S = 60
-"""Interval at which an error that stays the same is logged."""
 
 
 class Drainer:
@@ -42,7 +40,6 @@ class Drainer:
         self._stopping = Event()
         self._size = batch
         """Posts per transaction at the moment: halved by an error, doubled by a success."""
-        self._reported, self._reported_at = "", 0.0
 
     def stop(self, *args: Any) -> None:
         """Finish the current batch and return from ``run``. Also a signal handler."""
@@ -70,15 +67,9 @@ class Drainer:
             delivered = self._work(self._size)
         except Exception as error:  # no error ends a drainer
             self._size = max(1, self._size // 2)  # in case the batch takes longer than time-outs
-            self._report(error)
+            logger.warning("trying again in %s s: %s", RETRY_S, error)
             connection.close()
             self._stopping.wait(RETRY_S)
             return 0
         self._size = min(self.batch, 2 * self._size)
         return delivered
-
-    def _report(self, error: Exception) -> None:
-        text, now = str(error), time.monotonic()
-        if text != self._reported or now > self._reported_at + REPORT_EVERY_S:
-            self._reported, self._reported_at = text, now
-            logger.warning("trying again in %s s: %s", RETRY_S, text)

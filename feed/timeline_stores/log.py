@@ -11,11 +11,7 @@ from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack_ti
 from feed.timeline_stores.redis import Script, pipelined
 from feed.timeline_stores.ring import Ring
 from feed.timeline_stores.sharded import shard_portions
-from feed.timeline_stores.shards import (
-    RECORD_BYTES,
-    records_by_shard,
-    shards_of_records,
-)
+from feed.timeline_stores.shards import RECORD_BYTES, records_by_shard, shards_of_records
 from feed.timeline_stores.trimmed import Deliveries, Tickets
 
 FEWEST_SHARDS, MOST_SHARDS = 2**6, 2**14
@@ -53,10 +49,8 @@ class Log(Ring):
 
     def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
         log, ring = self._log_and_ring(owner_id)
-        size = len(ring) if before else min(len(ring), limit * ID_BYTES)
-        timeline = unpack_timeline(
-            ring[:HEADER_BYTES] + ring[max(HEADER_BYTES, len(ring) - size) :]
-        )
+        start = HEADER_BYTES if before else max(HEADER_BYTES, len(ring) - limit * ID_BYTES)
+        timeline = unpack_timeline(ring[:HEADER_BYTES] + ring[start:])
         if timeline is None:
             return Held()
         if logged := _ids_of(owner_id, log):
