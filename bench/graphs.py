@@ -6,10 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from feed.recipients import Ids
+from feed.timeline_stores.base import MOST_SHARDS
 
 POSTERS = 500
-SHARD_BITS = 14
-"""Of the most shards."""
 FRIENDSHIPS = 1_000_000
 """Most friendships of a graph; with many friends per person, fewer people post."""
 SEED = 7
@@ -50,7 +49,8 @@ class Filler(NamedTuple):
         shards is: they are the first in the order of the reversed bits.
         """
         ids = np.arange(1, self.people + 1)
-        reversed_bits = sum((ids >> bit & 1) << SHARD_BITS - bit for bit in range(SHARD_BITS))
+        bits = MOST_SHARDS.bit_length() - 1
+        reversed_bits = sum((ids >> bit & 1) << bits - 1 - bit for bit in range(bits))
         return np.sort(ids[np.argsort(reversed_bits, kind="stable")][: self.friends]).reshape(1, -1)
 
 

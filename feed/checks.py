@@ -11,6 +11,7 @@ from django.db import OperationalError, connections
 from feed.listings import get_listing
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.base import MOST_SHARDS
 
 
 @register()
@@ -41,6 +42,21 @@ def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
             f"{store.alias!r} accepts only whole posts.",
             hint="Choose another store with FEED_TIMELINE_STORE, or FEED_STRATEGY=task.",
             id="feed.E002",
+        )
+    ]
+
+
+@register()
+def check_shards_are_a_power_of_two(**kwargs: Any) -> list[CheckMessage]:
+    """The lowest bits of a person's id are the number of their shard."""
+    shards = settings.FEED_SHARDS
+    if shards == 0 or (1 <= shards <= MOST_SHARDS and shards & (shards - 1) == 0):
+        return []
+    return [
+        Error(
+            f"FEED_SHARDS is {shards}; it must be a power of two up to {MOST_SHARDS}, or 0.",
+            hint="Leave it out: each store knows how many suit it.",
+            id="feed.E004",
         )
     ]
 

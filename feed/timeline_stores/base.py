@@ -6,6 +6,7 @@ from feed import epochs
 from feed.due import due_ids
 from feed.models import Post
 
+FEWEST_SHARDS, MOST_SHARDS = 2**6, 2**14
 ALL = 2**28
 """A limit above the length of any timeline."""
 
@@ -83,7 +84,7 @@ class TimelineStore(ABC):
 
     def suitable_shards(self) -> int:
         """Return how many shards an epoch should begin with, a power of two."""
-        return 64
+        return FEWEST_SHARDS
 
     def steady_after(self) -> int:
         """Return after how many deliveries an empty store works as it does for good."""

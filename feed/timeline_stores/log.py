@@ -6,7 +6,7 @@ import numpy as np
 from django.db import DEFAULT_DB_ALIAS
 
 from accounts.models import Person
-from feed.timeline_stores.base import Held
+from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Held
 from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack_timeline
 from feed.timeline_stores.redis import Script, pipelined
 from feed.timeline_stores.ring import Ring
@@ -14,7 +14,6 @@ from feed.timeline_stores.sharded import shard_portions
 from feed.timeline_stores.shards import RECORD_BYTES, records_by_shard, shards_of_records
 from feed.timeline_stores.trimmed import Deliveries, Tickets
 
-FEWEST_SHARDS, MOST_SHARDS = 2**6, 2**14
 COMPACTED = 2
 """Most records that a batch moves into rings, for each of its deliveries."""
 
@@ -153,11 +152,12 @@ def _size(reply: int | Exception) -> float:
     return float("inf")
 
 
-def _longest(sizes: Mapping[int, float], most: int) -> list[int]:
+def _longest(sizes: Mapping[int, float], most: float) -> list[int]:
     """Return the longest logs, the longest first: so many as have ``most`` bytes, or one."""
     found: list[int] = []
     for number in sorted(sizes, key=sizes.__getitem__, reverse=True):
         found.append(number)
-        if (most := most - int(min(sizes[number], most))) <= 0:
+        most -= sizes[number]
+        if most <= 0:
             break
     return found

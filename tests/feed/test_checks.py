@@ -34,6 +34,21 @@ def test_partial_delivery_needs_a_store_that_accepts_it(store, refused, settings
         call_command("check")
 
 
+@pytest.mark.parametrize("shards", [-64, 3, 100, 2**15])
+def test_shards_must_be_a_power_of_two(shards, settings):
+    settings.FEED_SHARDS = shards
+
+    with pytest.raises(SystemCheckError, match=r"feed\.E004"):
+        call_command("check")
+
+
+@pytest.mark.parametrize("shards", [0, 1, 1024, 2**14])
+def test_a_power_of_two_is_accepted(shards, settings):
+    settings.FEED_SHARDS = shards
+
+    call_command("check")
+
+
 def test_an_unknown_listing_is_refused_with_the_known_ones(settings):
     settings.FEED_LISTING = "random"
 
