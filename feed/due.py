@@ -5,6 +5,7 @@ timeline keeps it.
 """
 
 import time
+from math import sqrt
 
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import F, Max, Q
@@ -14,6 +15,7 @@ from feed.models import Post, PostQuerySet
 
 SIZES_KEPT_S = 60.0
 FEW_PEOPLE = 2000
+"""With fewer people, everybody's posts are gone through quickly anyway."""
 MOST_AUTHORS = 5000
 """In one statement, by their ids."""
 
@@ -54,13 +56,14 @@ def _few_authors(owner_id: int, limit: int) -> list[int] | None:
     if time.monotonic() > _sizes.read_at + SIZES_KEPT_S:
         _sizes.people = Person.objects.using(DEFAULT_DB_ALIAS).aggregate(id=Max("id"))["id"] or 0
         _sizes.posts, _sizes.read_at = newest_post_id(), time.monotonic()
-    if _sizes.people < FEW_PEOPLE:
+    # The two are equal at F² = limit * N.
+    most = int(_sizes.people * sqrt(limit / max(1, _sizes.posts)))
+    if _sizes.people < FEW_PEOPLE or not most:
         return None
+    most = min(most, MOST_AUTHORS)
     friends = Friendship.objects.using(DEFAULT_DB_ALIAS).filter(person_id=owner_id)
-    authors = [owner_id, *friends.values_list("friend_id", flat=True)[:MOST_AUTHORS]]
-    theirs = _sizes.posts * len(authors) / _sizes.people
-    is_few = len(authors) <= MOST_AUTHORS and theirs**2 < limit * _sizes.posts
-    return authors if is_few else None
+    authors = [owner_id, *friends.values_list("friend_id", flat=True)[:most]]
+    return authors if len(authors) <= most else None
 
 
 def posts_due(owner_id: int) -> PostQuerySet:
