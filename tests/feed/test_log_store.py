@@ -2,11 +2,9 @@
 
 import numpy as np
 import pytest
-from redis.exceptions import ResponseError
 
 from feed.timeline_stores.log import Log, shards_for
 from feed.timeline_stores.shards import RECORD_BYTES, shards_of_records
-from tests.conftest import redis_server
 from tests.feed.deliveries import into, opened
 
 OWNER = 7
@@ -127,26 +125,6 @@ def test_a_batch_compacts_little_more_than_it_brings(store, redis):
 
     logs = redis.keys("*}:log")
     assert sorted(redis.strlen(log) // RECORD_BYTES - 1 for log in logs)[:2] == [0, 90]
-
-
-def test_a_batch_that_ran_out_of_memory_halfway_is_completed_by_the_next_attempt(tmp_path, db):
-    everyone = np.arange(1, 3001)
-    with redis_server(tmp_path) as (_, environment):
-        store = opened(Log("log", url=environment["REDIS_URL"]), *everyone.tolist())
-        store.write([(1, everyone)])
-        used = store.client.info("memory")["used_memory"]
-        store.client.config_set("maxmemory", used + 1_500_000)
-        batch = [(post_id, everyone) for post_id in range(1, 101)]
-        with pytest.raises(ResponseError, match="maxmemory"):
-            store.write(batch)
-        lengths = {len(store.members(owner)) for owner in everyone.tolist()}
-        store.client.config_set("maxmemory", 0)
-
-        store.write(batch)
-
-        assert lengths == {1, 100}
-        whole = list(range(100, 0, -1))
-        assert all(store.members(owner) == whole for owner in everyone.tolist())
 
 
 def test_a_connection_that_was_cut_sends_the_batch_again(store, redis):

@@ -77,23 +77,27 @@ def test_a_ring_without_its_shards_newest_id_reads_its_own(ring, redis):
     assert ring.members(7) == [9, 7, 5]
 
 
-def test_a_batch_that_ran_out_of_memory_halfway_is_completed_by_the_next_attempt(tmp_path, db):
+@pytest.mark.parametrize("alias", ["ring", "log"])
+def test_a_batch_that_ran_out_of_memory_halfway_is_completed_by_the_next_attempt(
+    alias, keep_timelines_at, tmp_path, db
+):
     everyone = np.arange(1, 3001)
     with redis_server(tmp_path) as (_, environment):
-        ring = opened(Ring("ring", url=environment["REDIS_URL"]), *everyone.tolist())
-        ring.write([(1, everyone)])
-        used = ring.client.info("memory")["used_memory"]
-        ring.client.config_set("maxmemory", used + 2_000_000)
+        keep_timelines_at(environment["REDIS_URL"])
+        store = opened(timeline_stores[alias], *everyone.tolist())
+        store.write([(1, everyone)])
+        used = store.client.info("memory")["used_memory"]
+        store.client.config_set("maxmemory", used + 2_000_000)
         with pytest.raises(ResponseError, match="maxmemory"):
-            ring.write([(post_id, everyone) for post_id in range(1, 101)])
-        lengths = {len(ring.members(owner)) for owner in everyone.tolist()}
-        ring.client.config_set("maxmemory", 0)
+            store.write([(post_id, everyone) for post_id in range(1, 101)])
+        lengths = {len(store.members(owner)) for owner in everyone.tolist()}
+        store.client.config_set("maxmemory", 0)
 
-        ring.write([(post_id, everyone) for post_id in range(1, 101)])
+        store.write([(post_id, everyone) for post_id in range(1, 101)])
 
         assert lengths == {1, 100}
         whole = list(range(100, 0, -1))
-        assert all(ring.members(owner) == whole for owner in everyone.tolist())
+        assert all(store.members(owner) == whole for owner in everyone.tolist())
 
 
 @pytest.mark.parametrize("batch", [1, 90, 500])
