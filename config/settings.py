@@ -161,7 +161,7 @@ FEED_TIMELINE_STORES = {
     "log": {"BACKEND": "feed.timeline_stores.log.Log", "OPTIONS": {"url": REDIS_URL}},
 }
 FEED_SHARDS = env.int("FEED_SHARDS", default=0)
-"""Shards of the timelines in Redis from the next epoch on, a power of two; 0: as suits the store."""
+"""Shards of the timelines in Redis from the next epoch on, a power of two; 0: the store decides."""
 # How the listing of all posts by their likes is read.
 FEED_LISTING = env.str("FEED_LISTING", default="keyset")
 KEEP = {"keep_s": env.float("FEED_LISTING_KEEP_S", default=1.0)}
