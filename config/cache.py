@@ -7,6 +7,8 @@ from django_redis.client import DefaultClient
 from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import ResponseError
 
+from runtime.redis_options import redis_options
+
 
 class ForgivingClient(DefaultClient):  # type: ignore[misc]  # django-redis has no types
     """Goes without what Redis refuses to keep, as when its memory is full."""
@@ -59,8 +61,7 @@ def cache(redis_url: str) -> dict[str, Any]:
     if not redis_url:
         return {"BACKEND": "django.core.cache.backends.dummy.DummyCache"}
     options = {
-        "SOCKET_CONNECT_TIMEOUT": 2,
-        "SOCKET_TIMEOUT": 2,
+        "CONNECTION_POOL_KWARGS": redis_options(redis_url),
         # Each thread has its own caches; the pool makes a call 50 % more expensive.
         "REDIS_CLIENT_KWARGS": {"single_connection_client": True},
     }

@@ -15,6 +15,15 @@ PRAGMA temp_store=MEMORY;
 PRAGMA cache_size=-65536;
 """
 
+# A host that dies without closing its connections keeps the locks of its claims until the server
+# ends the session: MariaDB one that is idle in a transaction, MySQL any idle one (Django connects
+# again). MySQL's default of group_concat_max_len would truncate the friends of a person
+# (feed/recipients.py). Each server executes its own comments only.
+MYSQL_INIT = """
+SET SESSION group_concat_max_len = 16777216
+/*M!100300 , idle_transaction_timeout = 10 */ /*!80000 , wait_timeout = 10 */
+"""
+
 
 def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     """Add the engine's settings to a parsed DATABASE_URL, whose own options win."""
@@ -73,7 +82,6 @@ def _mysql_options(read_timeout_s: int) -> dict[str, Any]:
     return {
         "charset": "utf8mb4",
         "isolation_level": "read committed",
-        # MySQL's default would truncate the friends of a person (feed/recipients.py).
-        "init_command": "SET SESSION group_concat_max_len = 16777216",
+        "init_command": MYSQL_INIT,
         **timeouts,
     }

@@ -1,4 +1,6 @@
-"""Health probes: public and cheap."""
+"""Health probes: public and cheap, and answered within a second whatever doesn't answer them."""
+
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -13,7 +15,10 @@ from feed import selectors
 from feed.recent_rates import WINDOW_S, recent_rates
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
+from runtime.question import Question
 
+WITHIN_S = 0.25
+"""Seconds that a probe waits for the database, and as long for the timeline store."""
 AWAY = {"status": "unready", "database": "unavailable"}
 
 
@@ -37,9 +42,9 @@ class ReadyView(Probe):
         With READY_BACKLOG_AGE_S, a backlog that has become older is unready too.
         """
         try:
-            database = why_not() or "ok"
-            backlog, store = selectors.backlog(), selectors.store_state()
-        except DatabaseError:
+            database, backlog = _database.answer(within_s=WITHIN_S)
+            store = _store_state()
+        except (DatabaseError, TimeoutError):
             return Response(AWAY, status=503)
         too_old = 0 < settings.READY_BACKLOG_AGE_S < (backlog.oldest_age_s or 0)
         is_ready = database == store == "ok" and not too_old
@@ -52,18 +57,35 @@ class StatusView(Probe):
     def get(self, request: Request) -> Response:
         """Return strategy, store, backlog, poison, and recent rates."""
         try:
-            backlog, poison, now = selectors.backlog(), selectors.poison(), recent_rates()
-        except DatabaseError:
+            found = _counts.answer(within_s=WITHIN_S)
+            store = _store_state()
+        except (DatabaseError, TimeoutError):
             return Response(AWAY, status=503)
-        return Response(
-            {
-                "strategy": get_strategy().alias,
-                "store": get_timeline_store().alias,
-                "backlog": backlog._asdict(),
-                "poison": poison._asdict(),
-                "store_state": selectors.store_state(),
-                "unfinished_changes": selectors.unfinished_changes(),
-                "window_s": WINDOW_S,
-                **now._asdict(),
-            }
-        )
+        chosen = {"strategy": get_strategy().alias, "store": get_timeline_store().alias}
+        return Response({**chosen, "store_state": store, **found})
+
+
+def _ask_database() -> tuple[str, selectors.Backlog]:
+    return why_not() or "ok", selectors.backlog()
+
+
+def _ask_counts() -> dict[str, Any]:
+    return {
+        "backlog": selectors.backlog()._asdict(),
+        "poison": selectors.poison()._asdict(),
+        "unfinished_changes": selectors.unfinished_changes(),
+        "window_s": WINDOW_S,
+        **recent_rates()._asdict(),
+    }
+
+
+def _store_state() -> str:
+    try:
+        return _store.answer(within_s=WITHIN_S)
+    except TimeoutError:
+        return "unavailable: no answer"
+
+
+_database = Question(_ask_database)
+_counts = Question(_ask_counts)
+_store = Question(selectors.store_state)

@@ -11,9 +11,7 @@ import hiredis
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 from redis import Redis
-from redis.backoff import ExponentialBackoff
 from redis.exceptions import NoScriptError, RedisError, ResponseError
-from redis.retry import Retry
 from redis.utils import str_if_bytes
 
 from feed import epochs
@@ -21,6 +19,7 @@ from feed.models import Post
 from feed.timeline_stores.packing import pack
 from feed.timeline_stores.timeline import new_ticket
 from feed.timeline_stores.trimmed import Tickets, TrimmedStore
+from runtime.redis_options import redis_options
 
 SCANNED = 1000
 
@@ -40,20 +39,11 @@ def connect(url: str) -> Redis:
 
 
 def _client(url: str) -> Redis:
-    """Return a client with short time-outs and one retry.
-
-    By default redis-py 8 waits 5 s for an answer and tries ten times: a frozen Redis would block a
-    call, and the database transaction around it, for about a minute.
-    """
     return Redis.from_url(
         url,
         single_connection_client=True,
-        socket_connect_timeout=2,
-        socket_timeout=2,
-        # No health check: the retry handles dead connections, and a frozen server would cost two
-        # time-outs.
-        retry=Retry(ExponentialBackoff(base=0.05, cap=0.2), retries=1),
         redis_connect_func=_look_who_answers,
+        **redis_options(url),
     )
 
 
@@ -125,7 +115,7 @@ class Script:
 class RedisStore(TrimmedStore):
     """Timelines in Redis, one key each, which a script in the server changes.
 
-    Raises ``redis.exceptions.RedisError``: ConnectionError, TimeoutError (both after one retry),
+    Raises ``redis.exceptions.RedisError``: ConnectionError (after one retry), TimeoutError,
     or ResponseError for a command that the server refuses, such as a write when memory is full.
     """
 

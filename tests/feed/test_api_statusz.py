@@ -11,6 +11,8 @@ from feed.friends import FriendCounts
 from feed.models import Post
 from tests.conftest import client_of
 
+pytestmark = pytest.mark.django_db(transaction=True)  # probes ask in threads of their own
+
 
 @pytest.fixture(autouse=True)
 def unknown_friends(monkeypatch):

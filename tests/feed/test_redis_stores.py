@@ -14,6 +14,7 @@ from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.packing import HEADER_WORDS
 from feed.timeline_stores.ring import Ring
 from feed.timeline_stores.shards import by_shard
+from runtime.away import AWAY_S
 from tests.backends import REDIS_STORES
 from tests.conftest import redis_server
 from tests.feed.deliveries import audited, ids, into, opened, posts_by
@@ -138,11 +139,13 @@ def test_a_frozen_server_fails_a_delivery_within_seconds(
         timeline_stores[alias].deliver(posts[:1])
 
         process.send_signal(signal.SIGSTOP)
-        started = time.monotonic()
-        with pytest.raises(RedisTimeoutError):
-            timeline_stores[alias].deliver(posts)
-        assert time.monotonic() - started < 6
+        for seconds in (2.5, 0.5):  # for a while it isn't asked again
+            started = time.monotonic()
+            with pytest.raises(RedisTimeoutError):
+                timeline_stores[alias].deliver(posts)
+            assert time.monotonic() - started < seconds
 
         process.send_signal(signal.SIGCONT)
+        time.sleep(AWAY_S)
         timeline_stores[alias].deliver(posts)
         assert sorted(timeline_stores[alias].members(2)) == ids(posts)

@@ -6,11 +6,12 @@ from hashlib import sha256
 from gunicorn.http.body import LengthReader
 from gunicorn.http.parser import Parser
 from gunicorn.http.unreader import Unreader
-from gunicorn.workers.gthread import TConn, ThreadWorker
+from gunicorn.workers.gthread import PollableMethodQueue, TConn, ThreadWorker
 
-READ = "e6233e929e3735d565cec8005b146fd4cc4b636f2c929ea2bd7e2b58eaadef77"
+READ = "23da5846b167d24375f044987962a928b4b888ab4f2a8e5b988175d267f84cee"
 PARTS = (
     TConn,
+    PollableMethodQueue,
     ThreadWorker.__init__,
     ThreadWorker.accept,
     ThreadWorker.enqueue_req,

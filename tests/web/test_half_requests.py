@@ -99,28 +99,6 @@ def test_halves_are_closed_in_time_even_if_they_grow(port):
             assert client.recv(1000) in (b"", b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
-def slow(environ, start_response):
-    """Answer after longer than a request may take to arrive."""
-    if environ["PATH_INFO"] == "/slow":
-        time.sleep(REQUEST_WITHIN_S + 0.5)
-    start_response("200 OK", [("Content-Length", "2")])
-    return [b"OK"]
-
-
-@pytest.mark.alone
-def test_a_request_that_arrives_during_another_is_in_time(tmp_path):
-    head = b"GET /%b HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
-    with (
-        web(tmp_path, application=[f"{__name__}:slow"]) as port,
-        connect(port) as early,
-        connect(port, head % (b"slow", 0)),
-    ):
-        time.sleep(0.5)
-        early.settimeout(REQUEST_WITHIN_S + 5)
-        early.sendall(head % (b"", 60_000) + b"x" * 60_000)
-        assert b"200 OK" in read(early, b"\r\n\r\n")
-
-
 def test_expect_100_continue_is_answered_once(port):
     head, body = post(port, headers=b"Expect: 100-continue\r\n")
     with connect(port, head) as client:

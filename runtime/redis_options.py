@@ -1,0 +1,51 @@
+"""How clients of a Redis server wait for it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from redis.backoff import ConstantBackoff
+from redis.exceptions import ConnectionError as Disconnected
+from redis.exceptions import TimeoutError as NoAnswer
+from redis.retry import Retry
+
+from runtime import away
+
+TIMEOUT_S = 2
+
+
+def redis_options(url: str) -> dict[str, Any]:
+    """Return options of connections: short time-outs, and one retry on another connection.
+
+    By default redis-py 8 waits 5 s for an answer and tries ten times: a frozen Redis would block a
+    call, and the database transaction around it, for about a minute.
+    """
+    return {
+        "socket_connect_timeout": TIMEOUT_S,
+        "socket_timeout": TIMEOUT_S,
+        # No health check: the retry handles dead connections, and a frozen server would cost two
+        # time-outs.
+        "retry": _Impatient(url),
+    }
+
+
+class _Impatient(Retry):
+    """Retries once after a lost connection, and not after a time-out.
+
+    After a time-out of any client of this process, it refuses at once for a second.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(ConstantBackoff(0.05), 1, (Disconnected,))
+        self._away = away.of(url)
+
+    def __deepcopy__(self, memo: Any) -> "_Impatient":
+        return self  # redis-py gives each connection a copy, but what is known is for all
+
+    def call_with_retry(self, do: Callable[[], Any], *arguments: Any, **options: Any) -> Any:
+        if self._away.is_known:
+            raise NoAnswer("Redis did not answer a moment ago")
+        try:
+            return super().call_with_retry(do, *arguments, **options)
+        except (NoAnswer, TimeoutError):
+            self._away.note()
+            raise
