@@ -1,8 +1,16 @@
 """How many posts are delivered in one transaction."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import accumulate
+
+from feed.friends import FriendCounts
+from feed.models import Post
+
+MOST_DELIVERIES = 2**18
+"""In one transaction: 250 posts to 1,000 friends each are just below."""
+_friends = FriendCounts()
 
 
 class BatchSize:
@@ -28,3 +36,11 @@ class BatchSize:
 
 
 size = BatchSize()
+
+
+def bounded(posts: Sequence[Post]) -> Sequence[Post]:
+    """Return the first posts, at least one, that have at most MOST_DELIVERIES together."""
+    friends = _friends.of(post.author_id for post in posts)
+    deliveries = accumulate(friends[post.author_id] + 1 for post in posts)
+    fitting = sum(total <= MOST_DELIVERIES for total in deliveries)
+    return posts[: max(1, fitting)]

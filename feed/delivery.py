@@ -57,8 +57,9 @@ def deliver_one(post_id: int) -> None:
 def deliver_pending(limit: int) -> int:
     """Claim up to ``limit`` posts of the backlog, oldest id first, and deliver them as one batch.
 
-    It claims fewer for a while after an error (``feed.batches``). Posts that the strategy may still
-    be delivering itself are left alone (``Strategy.grace_s``), and so are posts that are set aside.
+    It claims fewer for a while after an error, and leaves claimed posts that would be too many
+    deliveries to the next batch (``feed.batches``). Posts that the strategy may still be
+    delivering itself are left alone (``Strategy.grace_s``), and so are posts that are set aside.
     A batch that fails is delivered in halves, until the post that fails is alone and is set aside
     too. Raises the error of a server that is away.
 
@@ -100,7 +101,7 @@ def _deliver_claimed(backlog: PostQuerySet, limit: int) -> int:
             )
             posts += claim.order_by("id")[:limit]
             if posts:
-                deliver(posts)
+                deliver(batches.bounded(posts))
     except Exception as error:  # stores and their clients may raise anything
         if not posts or not _may_blame_a_post(error):
             raise

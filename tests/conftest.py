@@ -12,6 +12,7 @@ from rest_framework.test import APIClient
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
 from feed import batches, due, epochs
+from feed.friends import FriendCounts
 from feed.models import Epoch
 from feed.timeline_stores import get_timeline_store
 from launch import servers
@@ -46,8 +47,9 @@ def unknown_epoch():
 
 @pytest.fixture(autouse=True)
 def batches_of_any_size(monkeypatch):
-    """Let no test's error make the batches of another one smaller."""
+    """Let no test's error make the batches of another one smaller, nor know its friends."""
     monkeypatch.setattr(batches, "size", batches.BatchSize())
+    monkeypatch.setattr(batches, "_friends", FriendCounts())
 
 
 @pytest.fixture(autouse=True)

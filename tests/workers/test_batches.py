@@ -1,15 +1,18 @@
-"""Batches shrink after errors, whoever delivers them."""
+"""Batches shrink after errors and are bounded by their deliveries, whoever delivers them."""
 
 import contextlib
+import time
 
 import pytest
 from django.db import OperationalError
 
+from feed import batches
 from feed.delivery import deliver_pending
 from feed.models import Post
 from feed.timeline_stores import get_timeline_store
 from tests.conftest import whole_timelines
 from workers import tasks
+from workers.drainer import Drainer
 
 POSTS = 20
 
@@ -102,3 +105,67 @@ def test_celery_shrinks_its_batches_too(backlog, slow, store):
 
     assert not Post.objects.pending().exists()
     assert sorted(store.members(2)) == backlog
+
+
+@pytest.fixture
+def bounded(monkeypatch):
+    """Let a batch have ten deliveries at most."""
+    monkeypatch.setattr(batches, "MOST_DELIVERIES", 10)
+
+
+def test_a_batch_has_as_many_posts_as_fit_into_its_deliveries(backlog, bounded, sizes):
+    assert deliver_pending(100) == POSTS
+
+    assert sizes == [3]
+    assert list(Post.objects.exclude(delivered_at=None).values_list("id", flat=True)) == backlog[:3]
+
+
+def test_a_post_with_more_deliveries_than_that_is_delivered_alone(backlog, sizes, monkeypatch):
+    monkeypatch.setattr(batches, "MOST_DELIVERIES", 2)
+
+    deliver_pending(100)
+
+    assert sizes == [1]
+
+
+def test_celery_delivers_the_rest_in_batches_of_its_own(backlog, bounded, sizes, store):
+    tasks.drain()
+
+    assert sizes == [3, 3, 3, 3, 3, 3, 2]
+    assert sorted(store.members(2)) == backlog
+
+
+def test_a_drainer_does_not_linger_after_a_bounded_batch(backlog, bounded, sizes):
+    def counting(limit):
+        if len(sizes) == 3:
+            drainer.stop()
+        return deliver_pending(limit)
+
+    drainer, started = Drainer(batch=5, idle_s=0, linger_s=5, work=counting), time.monotonic()
+    drainer.run()
+
+    assert sizes == [3, 3, 3, 3]
+    assert time.monotonic() - started < 5
+
+
+def test_friends_are_counted_once_for_many_batches(backlog, store, django_assert_max_num_queries):
+    deliver_pending(2)
+
+    with django_assert_max_num_queries(20) as made:
+        deliver_pending(2)
+
+    assert not [query for query in made if "COUNT(" in query["sql"]]
+
+
+def test_a_post_that_fails_in_a_bounded_batch_is_set_aside(backlog, bounded, store, monkeypatch):
+    deliver = type(store).deliver
+
+    def fail(store, posts):
+        if any(post.id == backlog[4] for post in posts):
+            raise ValueError("odd")
+        deliver(store, posts)
+
+    monkeypatch.setattr(type(store), "deliver", fail)
+    tasks.drain()
+
+    assert list(Post.objects.pending().values_list("id", flat=True)) == [backlog[4]]
