@@ -16,6 +16,7 @@ from feed.timeline_stores.base import ALL, Held, TimelineStore
 Ids = NDArray[np.int64]
 EXAMPLES = 5
 PAGE = 100
+"""Post ids per page."""
 
 
 class AcceptedPost(NamedTuple):
