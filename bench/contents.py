@@ -6,7 +6,7 @@ from django.db import connection
 
 from bench.graphs import SEED, Graph
 from bench.posts import Delivered
-from feed.audit import Audit, Due, audit_one
+from feed.audit import Audit, Due, Stored, audit_one
 from feed.recipients import Ids
 from feed.timeline_stores.base import TimelineStore
 from feed.timeline_stores.redis import RedisStore
@@ -27,7 +27,8 @@ def check(timeline: TimelineStore, graph: Graph, delivered: Delivered) -> Audit:
     for owner_id in random.choice(graph.people, min(SAMPLE, graph.people), replace=False) + 1:
         author_ids = np.append(graph.posters[(friend_ids == owner_id).any(axis=1)], owner_id)
         due = ids[np.isin(authors, author_ids)]
-        audit_one(found, int(owner_id), Due(due, np.ones(len(due), np.bool_)), timeline)
+        live = np.ones(len(due), np.bool_)
+        audit_one(found, int(owner_id), Due(due, live), Stored(timeline))
     return found
 
 

@@ -15,6 +15,8 @@ from feed.timeline_stores.base import ALL, Held, TimelineStore
 
 Ids = NDArray[np.int64]
 EXAMPLES = 5
+PAGE = 100
+"""Post ids per page."""
 
 
 class AcceptedPost(NamedTuple):
@@ -59,8 +61,35 @@ class Audit:
         return len(post_ids)
 
 
+class Stored:
+    """Timelines as their store holds them."""
+
+    def __init__(self, store: TimelineStore) -> None:
+        self.store = store
+        self.capacity = store.capacity
+
+    def held(self, owner_id: int) -> Held:
+        return self.store.read(owner_id, limit=ALL) if epochs.is_usable(self.store) else Held()
+
+
+class Shown(Stored):
+    """Timelines as readers see them: page by page to their end, from store and database."""
+
+    def __init__(self, store: TimelineStore) -> None:
+        super().__init__(store)
+        self.capacity = None
+
+    def held(self, owner_id: int) -> Held:
+        page = self.store.page(owner_id, limit=PAGE)
+        ids = page
+        while len(page) == PAGE:
+            page = self.store.page(owner_id, before=page[-1], limit=PAGE)
+            ids = ids + page
+        return Held(ids, floor=0)
+
+
 def audit(
-    timeline: TimelineStore, accepted: Iterable[AcceptedPost] = ()
+    store: TimelineStore, accepted: Iterable[AcceptedPost] = (), view: type[Stored] = Stored
 ) -> Iterator[tuple[float, Audit]]:
     """Audit a store while nothing is being written; yield (share done, counts so far).
 
@@ -70,6 +99,7 @@ def audit(
     post that is not in the database is missing in every timeline that its author's posts are due
     in.
     """
+    timelines = view(store)
     posts = _Posts.read()
     lost = _lost(posts, accepted)
     found = Audit(posts=len(posts.ids) + len(lost))
@@ -77,7 +107,7 @@ def audit(
     for done, owner_id in enumerate(people, start=1):
         friends = Friendship.objects.filter(person_id=owner_id).values_list("friend_id", flat=True)
         authors = np.array([owner_id, *friends], np.int64)
-        audit_one(found, owner_id, posts.due(authors), timeline)
+        audit_one(found, owner_id, posts.due(authors), timelines)
         _count_lost(found, owner_id, lost, authors)
         yield done / len(people), found
 
@@ -124,11 +154,11 @@ class Due(NamedTuple):
         return self.ids[start:][self.live[start:]]
 
 
-def audit_one(found: Audit, owner_id: int, due: Due, timeline: TimelineStore) -> None:
+def audit_one(found: Audit, owner_id: int, due: Due, timelines: Stored) -> None:
     """Add the missing, duplicated and unexpected posts of one person's timeline to ``found``."""
-    held = timeline.read(owner_id, limit=ALL) if epochs.is_usable(timeline) else Held()
+    held = timelines.held(owner_id)
     distinct, times = np.unique(np.array(held.ids, np.int64), return_counts=True)
-    wanted = due.newest(timeline.capacity)
+    wanted = due.newest(timelines.capacity)
     above = wanted[wanted > held.floor] if held.floor is not None else wanted[:0]
     found.expected += len(wanted)
     found.left += len(wanted) - len(above)

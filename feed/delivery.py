@@ -9,7 +9,7 @@ from django.db import InterfaceError, OperationalError, transaction
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
 
-from feed import epochs, statements
+from feed import batches, epochs, statements
 from feed.friendships import finish_changes
 from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
@@ -57,13 +57,15 @@ def deliver_one(post_id: int) -> None:
 def deliver_pending(limit: int) -> int:
     """Claim up to ``limit`` posts of the backlog, oldest id first, and deliver them as one batch.
 
-    Posts that the strategy may still be delivering itself are left alone (``Strategy.grace_s``),
-    and so are posts that are set aside. A batch that fails is delivered in halves, until the post
-    that fails is alone and is set aside too. Raises the error of a server that is away.
+    It claims fewer for a while after an error, and leaves claimed posts that would be too many
+    deliveries to the next batch (``feed.batches``). Posts that the strategy may still be
+    delivering itself are left alone (``Strategy.grace_s``), and so are posts that are set aside.
+    A batch that fails is delivered in halves, until the post that fails is alone and is set aside
+    too. Raises the error of a server that is away.
 
-    Returns how many were delivered or set aside; 0 means that there was nothing to claim. The
-    claim is the rows' locks (on SQLite the database's), held until the receipts commit: a process
-    that dies releases its posts by dying, and no two processes claim the same post.
+    Returns how many were claimed; 0 means that there was nothing to claim. The claim is the rows'
+    locks (on SQLite the database's), held until the receipts commit: a process that dies releases
+    its posts by dying, and no two processes claim the same post.
     """
     _heal()
     backlog = Post.objects.pending()
@@ -76,7 +78,8 @@ def deliver_pending(limit: int) -> int:
         backlog = backlog.due()
         if not backlog.exists():
             return 0
-    return _deliver_claimed(backlog, limit)
+    with batches.size.within(limit) as most:
+        return _deliver_claimed(backlog, most)
 
 
 def _heal() -> None:
@@ -98,7 +101,7 @@ def _deliver_claimed(backlog: PostQuerySet, limit: int) -> int:
             )
             posts += claim.order_by("id")[:limit]
             if posts:
-                deliver(posts)
+                deliver(batches.bounded(posts))
     except Exception as error:  # stores and their clients may raise anything
         if not posts or not _may_blame_a_post(error):
             raise

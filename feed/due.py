@@ -5,9 +5,12 @@ timeline keeps it.
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import sqrt
+from threading import BoundedSemaphore
 
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, OperationalError
 from django.db.models import F, Max, Q
 
 from accounts.models import Friendship, Person
@@ -18,6 +21,24 @@ FEW_PEOPLE = 2000
 """With fewer people, everybody's posts are gone through quickly anyway."""
 MOST_AUTHORS = 5000
 """In one statement, by their ids."""
+MOST_AT_ONCE = 4
+"""Timelines that a process computes at the same time; other threads wait."""
+LONGEST_WAIT_S = 1.0
+_places = BoundedSemaphore(MOST_AT_ONCE)
+
+
+class TooManyTimelinesComputed(OperationalError):
+    """Other threads of the process compute as many timelines as may be at a time."""
+
+
+@contextmanager
+def _place() -> Iterator[None]:
+    if not _places.acquire(timeout=LONGEST_WAIT_S):
+        raise TooManyTimelinesComputed(f"no place was free for {LONGEST_WAIT_S:g} s")
+    try:
+        yield
+    finally:
+        _places.release()
 
 
 class _Sizes:
@@ -30,11 +51,13 @@ class _Sizes:
 _sizes = _Sizes()
 
 
+@_place()
 def due_ids(owner_id: int, *, before: int | None = None, limit: int) -> list[int]:
     """Return the newest ``limit`` ids below ``before`` that are due, newest first.
 
     The newest posts of all authors are gone through until enough are due, unless the friends write
-    so small a share of them that going through all that they ever wrote is quicker.
+    so small a share of them that going through all that they ever wrote is quicker. Raises
+    TooManyTimelinesComputed after a wait of LONGEST_WAIT_S.
     """
     few = _few_authors(owner_id, limit)
     if few:

@@ -7,22 +7,21 @@ from django.db.models import Count
 
 from accounts.models import Friendship
 
-KEEP_S = 60.0
-
 
 class FriendCounts:
-    """Numbers of friends, cached for a minute: counting them each time is expensive.
+    """Numbers of friends, cached for a while: counting them each time is expensive.
 
-    So counts of deliveries may miss friendships of the last minute.
+    So counts of deliveries may miss friendships of the last ``keep_s`` seconds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, keep_s: float = 60.0) -> None:
+        self._keep_s = keep_s
         self._known: dict[int, int] = {}
         self._since = time.monotonic()
 
     def of(self, person_ids: Iterable[int]) -> dict[int, int]:
         """Return the numbers of friends, of at least these persons."""
-        if time.monotonic() > self._since + KEEP_S:
+        if time.monotonic() > self._since + self._keep_s:
             self._known, self._since = {}, time.monotonic()
         known = self._known  # another thread may replace it
         if unknown := set(person_ids) - known.keys():

@@ -6,7 +6,7 @@ from django.apps import AppConfig
 from django.conf import settings
 from django.db.backends.signals import connection_created
 
-from feed.signals import receipts_set
+from feed.signals import receipts_set, timeline_loaded
 
 
 class MetricsConfig(AppConfig):
@@ -20,4 +20,5 @@ class MetricsConfig(AppConfig):
         import_module("metrics.checks")  # registers it
         # Models can't be imported before ready().
         receipts_set.connect(import_module("metrics.deliveries").note_receipts)
+        timeline_loaded.connect(import_module("metrics.loads").count_load)
         connection_created.connect(import_module("metrics.connections").remember)

@@ -37,6 +37,11 @@ lag_seconds = Histogram(
     DELIVERED_BY,
     buckets=LAG_BUCKETS_S,
 )
+timeline_loads = Counter(
+    "feed_timeline_loads_total",
+    "Timelines that readers loaded from the database, because the store lacked their first page.",
+    ("store",),
+)
 database_connections = Gauge(
     "feed_database_connections",
     "Open database connections, as of each process's last request or delivery.",

@@ -11,7 +11,8 @@ from rest_framework.test import APIClient
 
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
-from feed import due, epochs
+from feed import batches, due, epochs
+from feed.friends import FriendCounts
 from feed.models import Epoch
 from feed.timeline_stores import get_timeline_store
 from launch import servers
@@ -42,6 +43,13 @@ def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_
 def unknown_epoch():
     """Let no test know the epoch of another one's database."""
     epochs.forget()
+
+
+@pytest.fixture(autouse=True)
+def batches_of_any_size(monkeypatch):
+    """Let no test's error make the batches of another one smaller, nor know its friends."""
+    monkeypatch.setattr(batches, "size", batches.BatchSize())
+    monkeypatch.setattr(batches, "_friends", FriendCounts())
 
 
 @pytest.fixture(autouse=True)

@@ -19,10 +19,10 @@ RETRY_S = 0.5
 class Drainer:
     """Delivers pending posts until ``stop`` is called; several drainers may run in parallel.
 
-    ``work``: called with the batch size; delivers up to that many posts and returns their number.
-    ``batch``: most posts per transaction. ``idle_s``: seconds between polls while nothing is
-    pending. ``linger_s``: seconds from one batch to the next, unless the batch was full; a larger
-    batch costs less per post, because it touches a timeline once for many posts.
+    ``work``: called with ``batch``, the most posts to claim; returns how many it claimed.
+    ``idle_s``: seconds between polls while nothing is pending. ``linger_s``: seconds from one
+    batch to the next, unless the claim was full; a larger batch costs less per post, because it
+    touches a timeline once for many posts.
     """
 
     def __init__(
@@ -38,8 +38,6 @@ class Drainer:
         self.linger_s = linger_s
         self._work = work
         self._stopping = Event()
-        self._size = batch
-        """Posts per transaction at the moment: halved by an error, doubled by a success."""
 
     def stop(self, *args: Any) -> None:
         """Finish the current batch and return from ``run``. Also a signal handler."""
@@ -51,25 +49,22 @@ class Drainer:
 
     def run(self) -> None:
         while not self._stopping.is_set():
-            started, size = time.monotonic(), self._size
-            delivered = self._deliver_batch()
-            self._stopping.wait(self._pause_s(delivered, size, started))
+            started = time.monotonic()
+            claimed = self._deliver_batch()
+            self._stopping.wait(self._pause_s(claimed, started))
 
-    def _pause_s(self, delivered: int, size: int, started: float) -> float:
-        if delivered == size:
+    def _pause_s(self, claimed: int, started: float) -> float:
+        if claimed == self.batch:
             return 0
-        if delivered == 0:
+        if claimed == 0:
             return self.idle_s
         return max(0, started + self.linger_s - time.monotonic())
 
     def _deliver_batch(self) -> int:
         try:
-            delivered = self._work(self._size)
+            return self._work(self.batch)
         except Exception as error:  # no error ends a drainer
-            self._size = max(1, self._size // 2)  # in case the batch takes longer than time-outs
             logger.warning("trying again in %s s: %s", RETRY_S, error)
             connection.close()
             self._stopping.wait(RETRY_S)
             return 0
-        self._size = min(self.batch, 2 * self._size)
-        return delivered

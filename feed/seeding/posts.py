@@ -31,9 +31,10 @@ def seed_posts(*, each: int, days: int, seed: int) -> Iterator[float]:
     posts = each * len(people)
     with transaction.atomic():
         _insert_posts(people, posts, timedelta(days=days) / max(1, posts), seed)
-    for done in range(0, posts, BATCH):
-        deliver_pending(BATCH)
-        yield min(done + BATCH, posts) / posts
+    done = 0
+    while claimed := deliver_pending(BATCH):
+        done = min(done + claimed, posts)
+        yield done / posts
 
 
 def _insert_posts(people: list[int], posts: int, step: timedelta, seed: int) -> None:

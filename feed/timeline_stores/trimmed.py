@@ -6,6 +6,7 @@ import numpy as np
 from feed.due import due_ids, newest_post_id
 from feed.models import Post
 from feed.recipients import Ids, recipients_of
+from feed.signals import timeline_loaded
 from feed.timeline_stores.base import Held, TimelineStore
 
 Deliveries = Sequence[tuple[int, Ids]]
@@ -46,7 +47,9 @@ class TrimmedStore(TimelineStore):
     ) -> list[int]:
         if before is not None:
             return super().ask_database(owner_id, held, before=before, limit=limit)
-        return self._load(owner_id, held, max(limit, LOADED))[:limit]
+        due = self._load(owner_id, held, max(limit, LOADED))
+        timeline_loaded.send(type(self), store=self.alias)
+        return due[:limit]
 
     def rebuild(self, owner_ids: Sequence[int]) -> None:
         for owner_id in owner_ids:

@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 
 import pytest
 import yaml
+from django.urls import resolve
 from prometheus_client.metrics import MetricWrapperBase
 
 from metrics import definitions
@@ -58,8 +59,28 @@ def test_prometheus_accepts_its_settings():
 def test_every_alert_asks_for_metrics_that_are_exported(db):
     rules = yaml.safe_load((MONITORING / "alerts.yml").read_text())["groups"][0]["rules"]
 
-    assert {re.match(r"feed_\w+", rule["expr"])[0] for rule in rules} <= exported()
+    assert set(re.findall(r"feed_\w+", " ".join(rule["expr"] for rule in rules))) <= exported()
     assert mounts("prometheus")["/etc/prometheus/alerts.yml"] == "./monitoring/alerts.yml"
+
+
+@pytest.mark.parametrize(("loads_a_minute", "alerts"), [(600, 1), (60, 0)])
+def test_timelines_that_are_loaded_again_and_again_raise_an_alert(loads_a_minute, alerts, tmp_path):
+    """Beside 3,000 feeds per minute."""
+    feeds = f'feed_requests_total{{route="{resolve("/v1/feed/").route}", method="GET"}}'
+    loads = 'feed_timeline_loads_total{store="ring"}'
+    rates = {feeds: 3000, loads: loads_a_minute}
+    firing = 'ALERTS{alertname="FeedTimelinesLoaded", alertstate="firing"}'
+    found = [{"labels": "{}", "value": alerts}]
+    asked = {"expr": f"count({firing}) or vector(0)", "eval_time": "20m", "exp_samples": found}
+    series = [{"series": name, "values": f"0+{rate}x20"} for name, rate in rates.items()]
+    test = {"interval": "1m", "input_series": series, "promql_expr_test": [asked]}
+    rules = [str((MONITORING / "alerts.yml").resolve())]
+    file = tmp_path / "test.yml"
+    file.write_text(json.dumps({"rule_files": rules, "tests": [test]}))
+
+    done = run_promtool("test", "rules", file)
+
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_service_with_metrics_is_scraped_on_its_port():

@@ -7,12 +7,15 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Friendship
-from feed.audit import AcceptedPost, audit
+from feed.audit import AcceptedPost, Shown, audit
+from feed.delivery import deliver
+from feed.due import due_ids
 from feed.models import Post, SetBasedEntry
 from feed.services import delete_post, publish_post
-from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores import base, get_timeline_store
 from feed.timeline_stores.memory import Memory
 from tests.conftest import begin_with, whole_timelines
+from tests.feed.deliveries import posts_by
 
 
 @pytest.fixture
@@ -192,3 +195,81 @@ def test_friendships_decide_which_posts_are_due(posts):
     Friendship.objects.filter(person_id__in=[1, 3], friend_id__in=[1, 3]).delete()
 
     assert counts(found()) == (11, 0, 0, 5)
+
+
+@pytest.fixture
+def beyond(settings, friends, redis_url, redis, keep_timelines_at, monkeypatch):
+    """Twelve posts of person 1 in a store that keeps three, read five to a page."""
+    monkeypatch.setattr("feed.audit.PAGE", 5)
+    monkeypatch.setattr("feed.timeline_stores.trimmed.LOADED", 5)
+    keep_timelines_at(redis_url, capacity=3)
+    settings.FEED_TIMELINE_STORE = "ring"
+    whole_timelines()
+    posts = posts_by(1, 12)
+    deliver(posts)
+    return posts
+
+
+def shown():
+    *_, (_, result) = audit(get_timeline_store(), view=Shown)
+    return result
+
+
+def test_every_feed_is_read_to_its_end(beyond):
+    result = shown()
+
+    assert counts(result) == (3 * 12, 0, 0, 0)
+    assert (result.left, result.absent) == (0, 0)
+
+
+def test_an_absent_timeline_is_read_from_the_database(beyond):
+    get_timeline_store().clear()
+
+    assert counts(shown()) == (3 * 12, 0, 0, 0)
+
+
+def test_deleted_posts_beyond_the_capacity_may_be_shown_or_not(beyond):
+    delete_post(person_id=1, post_id=beyond[0].id)
+
+    assert counts(shown()) == (3 * 11, 0, 0, 0)
+
+
+@pytest.fixture
+def answer(monkeypatch):
+    """Return a function that changes what the database answers for older pages."""
+
+    def plant(change):
+        monkeypatch.setattr(base, "due_ids", lambda *args, **page: change(due_ids(*args, **page)))
+
+    return plant
+
+
+def test_an_old_post_that_no_page_shows_is_missing(beyond, answer):
+    answer(lambda ids: [post_id for post_id in ids if post_id != beyond[1].id])
+
+    assert counts(shown()) == (3 * 12, 3, 0, 0)
+    assert found().ok
+
+
+def test_an_old_post_that_two_pages_show_is_duplicated(beyond, answer):
+    answer(lambda ids: [beyond[2].id, *ids] if ids[-1] == beyond[0].id else ids)
+
+    assert shown().duplicated == 3
+    assert found().ok
+
+
+def test_an_old_post_by_no_friend_is_unexpected(beyond, answer):
+    answer(lambda ids: [*ids, 999] if ids[-1] == beyond[0].id else ids)
+
+    assert counts(shown()) == (3 * 12, 0, 0, 3)
+    assert found().ok
+
+
+def test_the_command_reads_every_feed_to_its_end_when_asked(beyond, answer, capsys):
+    answer(lambda ids: ids[:-1] if ids[-1] == beyond[0].id else ids)
+
+    call_command("audit_timelines")
+    with pytest.raises(SystemExit):
+        call_command("audit_timelines", "--all")
+
+    assert f"missing: post {beyond[0].id} of person 1" in capsys.readouterr().out

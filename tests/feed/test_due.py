@@ -1,10 +1,18 @@
-"""Both plans find the same posts, and the sparse one doesn't go through everybody's."""
+"""Both plans find the same posts, the sparse one doesn't go through everybody's, and few run at
+once.
+"""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event, Timer
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from feed import due
-from feed.due import due_ids
+from feed.due import MOST_AT_ONCE, TooManyTimelinesComputed, due_ids
+from feed.timeline_stores import get_timeline_store
+from tests.conftest import begin_with, client_of
 from tests.feed.deliveries import ids, posts_by
 
 
@@ -57,3 +65,64 @@ def test_the_sparse_plan_uses_the_authors_index(friends, sparse, django_assert_n
         cursor.execute(f"{explain} {made[-1]['sql']}")
         plan = str(cursor.fetchall())
     assert "author_id" in plan
+
+
+@pytest.fixture
+def slow(monkeypatch):
+    """Let person 1's timeline take until the event is set, and then fail."""
+    ended, few_authors = Event(), due._few_authors
+
+    def slow(owner_id, limit):
+        if owner_id != 1:
+            return few_authors(owner_id, limit)
+        ended.wait(30)
+        raise OperationalError("the query took too long")
+
+    monkeypatch.setattr(due, "_few_authors", slow)
+    yield ended
+    ended.set()
+
+
+@pytest.fixture
+def queries(slow):
+    """As many slow queries as may run at once."""
+    with ThreadPoolExecutor(MOST_AT_ONCE) as pool:
+        yield [pool.submit(due_ids, 1, limit=1) for _ in range(MOST_AT_ONCE)]
+        slow.set()
+
+
+def await_no_place():
+    give_up_at = time.monotonic() + 10
+    while due._places._value and time.monotonic() < give_up_at:
+        time.sleep(0.001)
+
+
+def test_a_reader_waits_for_a_place_and_is_refused(friends, queries, monkeypatch):
+    monkeypatch.setattr(due, "LONGEST_WAIT_S", 0.1)
+    await_no_place()
+    started = time.monotonic()
+
+    with pytest.raises(TooManyTimelinesComputed):
+        due_ids(2, limit=1)
+
+    assert time.monotonic() - started >= 0.1
+
+
+def test_a_reader_gets_the_place_of_a_query_that_failed(friends, queries, slow):
+    (post,) = posts_by(2, 1)
+    await_no_place()
+    Timer(0.1, slow.set).start()
+
+    assert due_ids(2, limit=1) == [post.id]
+    assert {type(query.exception()) for query in queries} == {OperationalError}
+
+
+def test_a_refused_reader_is_asked_to_come_back(friends, queries, monkeypatch, settings):
+    settings.FEED_TIMELINE_STORE = "pull"
+    begin_with(get_timeline_store())
+    monkeypatch.setattr(due, "LONGEST_WAIT_S", 0.01)
+    await_no_place()
+
+    answer = client_of(2).get("/v1/feed/")
+
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")

@@ -62,9 +62,10 @@ def test_a_batch_that_fails_leaves_no_receipt_and_no_delivery(pending):
     assert not SetBasedEntry.objects.exists()
 
 
-def test_the_drainer_survives_an_unavailable_database(pending, monkeypatch):
+@pytest.mark.parametrize("error", [OperationalError("database is locked"), RuntimeError("odd")])
+def test_the_drainer_survives_any_error(error, pending, monkeypatch, caplog):
     monkeypatch.setattr(module, "RETRY_S", 0.01)
-    outcomes = iter([OperationalError("database is locked")])
+    outcomes = iter([error])
 
     def sometimes(limit):
         for error in outcomes:
@@ -78,6 +79,7 @@ def test_the_drainer_survives_an_unavailable_database(pending, monkeypatch):
     drainer.run()
 
     assert receipts() == {post.id for post in pending}
+    assert caplog.messages == [f"trying again in 0.01 s: {error}"]
 
 
 def test_full_batches_follow_at_once_and_others_after_the_linger(pending):

@@ -15,8 +15,6 @@ from feed.models import Poison, Post
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.ring import Ring
 from tests.conftest import client_of, whole_timelines
-from workers import drainer as module
-from workers.drainer import Drainer
 
 LONER = 4
 """A person without friends, whose posts cannot be delivered."""
@@ -157,27 +155,6 @@ def test_a_server_that_is_away_is_no_posts_fault(backlog, keep_timelines_at):
         deliver_pending(100)
 
     assert not Poison.objects.exists()
-
-
-def test_a_drainer_survives_any_error_with_smaller_batches_for_a_while(outbox, monkeypatch, caplog):
-    monkeypatch.setattr(module, "RETRY_S", 0.001)
-    sizes = []
-
-    def work(limit):
-        sizes.append(limit)
-        if len(sizes) == 9:
-            drainer.stop()
-        if len(sizes) < 4:
-            raise RuntimeError("the batch took too long")
-        return limit
-
-    drainer = Drainer(batch=16, idle_s=0, linger_s=0, work=work)
-    drainer.run()
-
-    assert sizes == [16, 8, 4, 2, 4, 8, 16, 16, 16]
-    assert [it.getMessage() for it in caplog.records] == [
-        "trying again in 0.001 s: the batch took too long"
-    ] * 3
 
 
 def test_it_is_shown_with_its_error_and_tried_when_asked(bad):

@@ -11,7 +11,7 @@ from django.core.management import BaseCommand, CommandError
 from rich.console import Console
 from rich.progress import Progress
 
-from feed.audit import AcceptedPost, Audit, audit
+from feed.audit import AcceptedPost, Audit, Shown, Stored, audit
 from feed.timeline_stores import get_timeline_store
 
 
@@ -21,14 +21,16 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         accepted = "CSV of accepted posts (id,author,created_at), as the load generator writes it"
         parser.add_argument("--accepted", type=Path, metavar="FILE", help=accepted)
+        everything = "read every feed to its end, as readers do, beyond what the store keeps"
+        parser.add_argument("--all", action="store_true", help=everything)
         parser.add_argument("--json", action="store_true")
 
     def handle(self, *args: Any, **options: Any) -> None:
         accepted = list(read_accepted(options["accepted"])) if options["accepted"] else []
-        found = Audit()
+        found, view = Audit(), Shown if options["all"] else Stored
         with Progress(console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("timelines", total=1.0)
-            for done, found in audit(get_timeline_store(), accepted):  # noqa: B007
+            for done, found in audit(get_timeline_store(), accepted, view):  # noqa: B007
                 progress.update(bar, completed=done)
         self.stdout.write(json.dumps(found.as_dict()) if options["json"] else as_text(found))
         if not found.ok:
