@@ -162,6 +162,9 @@ FEED_TIMELINE_STORES = {
 }
 FEED_SHARDS = env.int("FEED_SHARDS", default=0)
 """Shards of the timelines in Redis from the next epoch on, a power of two; 0: the store decides."""
+FEED_ACTIVE_DAYS = max(0, env.int("FEED_ACTIVE_DAYS", default=0))
+"""From the next epoch on, nothing is delivered to people who haven't read for so many days; their
+feeds are computed when they return. 0: everyone is delivered to."""
 # How the listing of all posts by their likes is read.
 FEED_LISTING = env.str("FEED_LISTING", default="keyset")
 KEEP = {"keep_s": env.float("FEED_LISTING_KEEP_S", default=1.0)}

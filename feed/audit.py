@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from accounts.models import Friendship, Person
 from feed import epochs
 from feed.models import Post
+from feed.readers import is_active
 from feed.timeline_stores.base import ALL, Held, TimelineStore
 
 Ids = NDArray[np.int64]
@@ -43,7 +44,8 @@ class Audit:
     left: int = 0
     """Expected, but at or below the floor: the database answers for them."""
     absent: int = 0
-    """Timelines that the store doesn't hold; all that is due in them is left to the database."""
+    """Timelines that the store doesn't hold, or whose owners don't read (FEED_ACTIVE_DAYS); all
+    that is due in them is left to the database."""
     examples: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     """The first findings of each kind as (owner id, post id)."""
 
@@ -69,7 +71,8 @@ class Stored:
         self.capacity = store.capacity
 
     def held(self, owner_id: int) -> Held:
-        return self.store.read(owner_id, limit=ALL) if epochs.is_usable(self.store) else Held()
+        may_be_read = epochs.is_usable(self.store) and is_active(owner_id)
+        return self.store.read(owner_id, limit=ALL) if may_be_read else Held()
 
 
 class Shown(Stored):

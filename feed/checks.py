@@ -12,6 +12,7 @@ from feed.listings import get_listing
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.base import MOST_SHARDS
+from web.leaders import MOST_WAITING
 
 
 @register()
@@ -76,7 +77,7 @@ def check_connections_suffice(
 
     Threads that share a pool need no more than its size.
     """
-    threads = max(1, settings.WEB_THREADS)
+    threads = settings.WEB_THREADS or 1 + MOST_WAITING
     wanted = settings.WEB_WORKERS * min(threads, settings.DB_POOL_SIZE or threads)
     warnings: list[CheckMessage] = []
     for alias in databases or ():

@@ -66,6 +66,12 @@ def current(store: "TimelineStore") -> Epoch:
     return epoch
 
 
+def active_days() -> int:
+    """Return how long ago people may have read last to be delivered to; 0: everyone is."""
+    epoch = _known.epoch or _read()
+    return epoch.active_days if epoch else settings.FEED_ACTIVE_DAYS
+
+
 def is_usable(store: "TimelineStore") -> bool:
     """Tell whether timelines may be read from this store."""
     return reason_unusable(store, current(store)) is None
@@ -148,6 +154,7 @@ def _values(store: "TimelineStore") -> dict[str, Any]:
         "server": store.server_id(),
         "floor": newest_post_id(),
         "shards": settings.FEED_SHARDS or store.suitable_shards(),
+        "active_days": settings.FEED_ACTIVE_DAYS,
     }
 
 

@@ -1,15 +1,15 @@
-"""Numbers of friends, for counting deliveries."""
+"""Numbers of friends who are delivered to, for counting deliveries."""
 
 import time
 from collections.abc import Iterable
 
 from django.db.models import Count
 
-from accounts.models import Friendship
+from feed.readers import deliverable
 
 
 class FriendCounts:
-    """Numbers of friends, cached for a while: counting them each time is expensive.
+    """Numbers of friends who are delivered to, cached: counting them each time is expensive.
 
     So counts of deliveries may miss friendships of the last ``keep_s`` seconds.
     """
@@ -20,11 +20,11 @@ class FriendCounts:
         self._since = time.monotonic()
 
     def of(self, person_ids: Iterable[int]) -> dict[int, int]:
-        """Return the numbers of friends, of at least these persons."""
+        """Return these numbers, of at least these persons."""
         if time.monotonic() > self._since + self._keep_s:
             self._known, self._since = {}, time.monotonic()
         known = self._known  # another thread may replace it
         if unknown := set(person_ids) - known.keys():
-            counted = Friendship.objects.filter(person_id__in=unknown).values_list("person_id")
+            counted = deliverable().filter(person_id__in=unknown).values_list("person_id")
             known.update(dict.fromkeys(unknown, 0) | dict(counted.annotate(Count("friend_id"))))
         return known

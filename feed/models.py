@@ -152,6 +152,17 @@ class TimelineFloor(models.Model):
         db_table = "feed_timeline_floor"
 
 
+class Reader(models.Model):
+    """When a person last read their feed (``feed.readers``)."""
+
+    person_id = models.BigIntegerField(primary_key=True)
+    read_on = models.DateField()
+    is_returning = models.BooleanField(default=False)
+    """They are delivered to again, but their timeline still lacks what was not delivered."""
+
+    objects: ClassVar[models.Manager["Reader"]]
+
+
 class FriendshipChange(models.Model):
     """A committed change that the timelines don't show yet (``feed.friendships``)."""
 
@@ -176,6 +187,8 @@ class Epoch(models.Model):
     """The newest post when the epoch began."""
     shards = models.PositiveIntegerField()
     """The number of shards of the stores in Redis, a power of two."""
+    active_days = models.PositiveIntegerField(default=0)
+    """Nothing is delivered to people who haven't read for so many days; 0: to everyone."""
     closed_at = models.DateTimeField(null=True)
     """Since when nobody may use the store, because another epoch is about to begin."""
 

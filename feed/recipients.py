@@ -1,16 +1,20 @@
 """Recipients of posts, for the stores that write outside the database."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from threading import Lock
 
 import numpy as np
 from django.db.models import Aggregate, Sum, TextField
 from numpy.typing import NDArray
 
-from accounts.models import Friendship, Person
+from accounts.models import Person
 from feed.models import Post
+from feed.readers import deliverable, delivered_since
 
 Ids = NDArray[np.int64]
+Version = tuple[int, date | None] | None
+"""Of the friends that an author's posts are delivered to; None: they may not be cached."""
 
 MAX_CACHED_IDS = 4_000_000
 """Per-process cache limit: 32 MB."""
@@ -28,8 +32,7 @@ def recipients_of(posts: Sequence[Post]) -> list[Ids]:
     these versions. So the friends are current, in any transaction.
     """
     author_ids = {post.author_id for post in posts}
-    people = Person.objects.filter(id__in=author_ids)
-    versions = dict(people.values_list("id", "friends_version"))
+    versions = _versions(author_ids)
     owners = remembered.get(versions)
     if unknown := author_ids - owners.keys():
         found = _with_themselves(unknown, _friends(unknown))
@@ -38,15 +41,23 @@ def recipients_of(posts: Sequence[Post]) -> list[Ids]:
     return [owners[post.author_id] for post in posts]
 
 
+def _versions(author_ids: Iterable[int]) -> dict[int, Version]:
+    people, since = Person.objects.filter(id__in=author_ids), delivered_since()
+    return {
+        author_id: None if version is None else (version, since)
+        for author_id, version in people.values_list("id", "friends_version")
+    }
+
+
 class _Cached:
     """Owners by author and version; the oldest are evicted beyond ``MAX_CACHED_IDS``."""
 
     def __init__(self) -> None:
-        self._owners: dict[int, tuple[int, Ids]] = {}
+        self._owners: dict[int, tuple[Version, Ids]] = {}
         self._ids = 0
         self._lock = Lock()
 
-    def get(self, versions: Mapping[int, int | None]) -> dict[int, Ids]:
+    def get(self, versions: Mapping[int, Version]) -> dict[int, Ids]:
         """Return the owners cached at exactly these versions."""
         known = self._owners
         return {
@@ -55,7 +66,7 @@ class _Cached:
             if (entry := known.get(author_id)) and entry[0] == version
         }
 
-    def put(self, owners: Mapping[int, Ids], versions: Mapping[int, int | None]) -> None:
+    def put(self, owners: Mapping[int, Ids], versions: Mapping[int, Version]) -> None:
         """Cache owners read after their version: if they are newer, the version has changed too."""
         with self._lock:
             for author_id, ids in owners.items():
@@ -91,7 +102,8 @@ def _friends(author_ids: Iterable[int]) -> dict[int, Ids]:
     cost more than their deliveries.
     """
     joined = list(
-        Friendship.objects.filter(person_id__in=author_ids)
+        deliverable()
+        .filter(person_id__in=author_ids)
         .values_list("person_id")
         .annotate(ids=_Joined("friend_id"), total=Sum("friend_id"))
     )
@@ -104,7 +116,7 @@ def _friends(author_ids: Iterable[int]) -> dict[int, Ids]:
 def _friends_by_row(author_ids: Sequence[int]) -> dict[int, Ids]:
     friends: dict[int, list[int]] = {author_id: [] for author_id in author_ids}
     if author_ids:
-        pairs = Friendship.objects.filter(person_id__in=author_ids)
+        pairs = deliverable().filter(person_id__in=author_ids)
         for author_id, friend_id in pairs.values_list("person_id", "friend_id"):
             friends[author_id].append(friend_id)
     return {author_id: np.array(ids, np.int64) for author_id, ids in friends.items()}

@@ -159,7 +159,9 @@ def begin_with(store):
 def whole_timelines():
     """Begin with the store in the settings, and load everybody's timeline."""
     people = list(Person.objects.values_list("id", flat=True))
-    begin_with(get_timeline_store()).rebuild(people)
+    store = begin_with(get_timeline_store())
+    epochs.current(store)
+    store.rebuild(people)
 
 
 def client_of(person_id):

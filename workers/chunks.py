@@ -8,6 +8,7 @@ from accounts.models import Friendship
 from feed import epochs
 from feed.delivery import deliver_one, set_receipts
 from feed.models import Post
+from feed.readers import deliverable
 from feed.timeline_stores import get_timeline_store
 from workers.models import Chunk
 
@@ -16,9 +17,7 @@ OWNERS_PER_CHUNK = 100
 
 def plan_chunks(post: Post) -> Iterator[tuple[int, list[int]]]:
     """Insert the chunks of a post in the caller's transaction; yield (number, owner ids)."""
-    friends = Friendship.objects.filter(person_id=post.author_id).values_list(
-        "friend_id", flat=True
-    )
+    friends = deliverable().filter(person_id=post.author_id).values_list("friend_id", flat=True)
     owners = [post.author_id, *friends]
     starts = range(0, len(owners), OWNERS_PER_CHUNK)
     Chunk.objects.bulk_create(Chunk(post=post, number=n) for n in range(len(starts)))

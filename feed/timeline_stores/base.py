@@ -2,7 +2,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from feed import epochs
+from feed import epochs, readers
 from feed.due import due_ids
 from feed.models import Post
 
@@ -113,7 +113,7 @@ class TimelineStore(ABC):
         Fewer than ``limit`` means that the timeline ends there. What the store doesn't hold comes
         from the database.
         """
-        if not epochs.is_usable(self):
+        if not (epochs.is_usable(self) and readers.is_noted(self, owner_id)):
             return due_ids(owner_id, before=before, limit=limit)
         held = self.read(owner_id, before=before, limit=limit)
         if held.floor == 0 or len(held.ids) >= limit:

@@ -1,8 +1,8 @@
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
-from accounts.models import Friendship
 from feed.models import CopiedEntry, Post, RowwiseEntry, TimelineEntry
+from feed.readers import deliverable
 from feed.timeline_stores.sql import RowStore
 
 
@@ -35,9 +35,7 @@ class Rowwise(CopyingStore):
 
 
 def owners_of(post: Post) -> list[int]:
-    friends = Friendship.objects.filter(person_id=post.author_id).values_list(
-        "friend_id", flat=True
-    )
+    friends = deliverable().filter(person_id=post.author_id).values_list("friend_id", flat=True)
     return [post.author_id, *friends]
 
 

@@ -3,7 +3,8 @@ from collections.abc import Sequence
 from django.db import connection
 
 from accounts.models import Friendship
-from feed.models import Post, SetBasedEntry
+from feed.models import Post, Reader, SetBasedEntry
+from feed.readers import delivered_since
 from feed.statements import INSERT_IGNORE
 from feed.timeline_stores.sql import RowStore
 
@@ -24,21 +25,25 @@ class SetBased(RowStore):
         if not ids:
             return
         with connection.cursor() as cursor:
-            cursor.execute(_insert_statement(len(ids)), ids + ids)
+            since = delivered_since()
+            days = [] if since is None else [since]
+            cursor.execute(_insert_statement(len(ids), since is not None), [*ids, *days, *ids])
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
         entries = [SetBasedEntry(owner_id=owner_id, post_id=post.id) for owner_id in owner_ids]
         SetBasedEntry.objects.bulk_create(entries, ignore_conflicts=True)
 
 
-def _insert_statement(posts: int) -> str:
+def _insert_statement(posts: int, only_to_readers: bool) -> str:
     ids = ", ".join(["%s"] * posts)
+    readers = f"SELECT person_id FROM {Reader._meta.db_table} WHERE read_on >= %s"  # noqa: S608
+    condition = f"AND friendship.friend_id IN ({readers})" if only_to_readers else ""
     return f"""
         {INSERT_IGNORE[connection.vendor]} {SetBasedEntry._meta.db_table} (owner_id, post_id)
         SELECT friendship.friend_id AS owner_id, post.id AS post_id
           FROM {Post._meta.db_table} post
           JOIN {Friendship._meta.db_table} friendship ON friendship.person_id = post.author_id
-         WHERE post.id IN ({ids})
+         WHERE post.id IN ({ids}) {condition}
          UNION ALL
         SELECT author_id, id FROM {Post._meta.db_table} WHERE id IN ({ids})
          ORDER BY owner_id, post_id

@@ -5,6 +5,7 @@ is a generator: between two of its steps anything else may happen.
 """
 
 import os
+from datetime import date
 
 import numpy as np
 import pytest
@@ -21,9 +22,9 @@ from hypothesis.stateful import (
 
 from accounts import friendships
 from accounts.models import Friendship, Person
-from feed import epochs
+from feed import epochs, readers
 from feed.due import due_ids, newest_post_id
-from feed.models import Epoch, Post, TimelineFloor
+from feed.models import Epoch, Post, Reader, TimelineFloor
 from feed.recipients import recipients_of
 from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.pull import Pull
@@ -45,7 +46,7 @@ class Feeds(RuleBasedStateMachine):
     def __init__(self, store, lose):
         super().__init__()
         self.store, self.lose = store, lose
-        for model in (Post, Friendship, Person, Epoch, TimelineFloor):
+        for model in (Post, Friendship, Person, Epoch, TimelineFloor, Reader):
             model.objects.all().delete()
         store.clear()
         epochs.forget()
@@ -83,9 +84,22 @@ class Feeds(RuleBasedStateMachine):
     @invariant()
     def what_stores_hold_is_right(self):
         for owner in PEOPLE:
-            ids = self.store.read(owner, limit=50).ids if epochs.is_usable(self.store) else []
+            may_be_read = epochs.is_usable(self.store) and readers.is_active(owner)
+            ids = self.store.read(owner, limit=50).ids if may_be_read else []
             if ids and not isinstance(self.store, Pull):
                 self._check(owner, ids, len(ids), None)
+
+    @precondition(lambda self: epochs.active_days())
+    @rule(owner=people)
+    def stay_away(self, owner):
+        Reader.objects.filter(person_id=owner).update(read_on=date(2026, 1, 1))
+        readers._seen.period = None  # what is cached is of today
+        friendships.renew_versions(Person.objects.all())
+
+    @precondition(lambda self: epochs.active_days())
+    @rule(owner=people)
+    def come_back(self, owner):
+        self._begin(self._return(owner))
 
     # What processes do
 
@@ -215,6 +229,15 @@ class Feeds(RuleBasedStateMachine):
             yield
         self.changing.remove(it)
 
+    def _return(self, owner):
+        readers._begin_to_deliver(owner)
+        yield
+        through = newest_post_id()
+        yield
+        self.store.change([owner], through=through)
+        yield
+        Reader.objects.filter(person_id=owner).update(is_returning=False)
+
     def _check(self, owner, page, limit, before):
         must, may = set(), set()
         for post in Post.objects.all():
@@ -256,8 +279,14 @@ def small(settings, redis_url, redis, keep_timelines_at, monkeypatch):
     monkeypatch.setattr("feed.epochs.CLOSED_S", 0)
 
 
-@pytest.mark.parametrize("alias", STORES)
-def test_every_page_is_right_whatever_happens_in_between(alias, small, transactional_db):
+@pytest.mark.parametrize(
+    ("alias", "active_days"),
+    [*((it, 0) for it in STORES), ("setbased", 7), ("ring", 7), ("log", 7)],
+)
+def test_every_page_is_right_whatever_happens_in_between(
+    alias, active_days, small, settings, transactional_db
+):
+    settings.FEED_ACTIVE_DAYS = active_days
     store = timeline_stores[alias]
     run_state_machine_as_test(
         lambda: Feeds(store, lose),

@@ -5,8 +5,15 @@ from django.db import transaction
 import feed.recipients
 from accounts.friendships import befriend, renew_versions, unfriend
 from accounts.models import Friendship, Person
+from feed import epochs
 from feed.models import Post
 from feed.recipients import _Cached, _Joined, recipients_of
+from feed.timeline_stores import get_timeline_store
+
+
+@pytest.fixture(autouse=True)
+def known_epoch(db):
+    epochs.current(get_timeline_store())
 
 
 def recipients(*author_ids):

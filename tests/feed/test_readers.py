@@ -1,0 +1,171 @@
+"""Nothing is delivered to people who don't read; when they return, their feed is whole."""
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+
+from accounts.friendships import renew_versions
+from accounts.models import Person
+from feed import epochs, readers
+from feed.models import Reader
+from feed.recipients import recipients_of
+from feed.timeline_stores import timeline_stores
+from tests.backends import STORES
+from tests.conftest import client_of
+from tests.feed.deliveries import audited, begin_with, ids, posts_by
+
+PUSHED = [it for it in STORES if it != "pull"]
+
+
+@pytest.fixture(params=PUSHED)
+def store(request, settings, friends, redis_url, redis, keep_timelines_at):
+    """A store that delivers only to readers; person 1 is a friend of 2 and 3."""
+    keep_timelines_at(redis_url)
+    settings.FEED_TIMELINE_STORE = request.param
+    settings.FEED_ACTIVE_DAYS = 7
+    store = begin_with(timeline_stores[request.param])
+    epochs.current(store)
+    return store
+
+
+def read(store, owner_id):
+    return store.page(owner_id)[::-1]
+
+
+def last_read(owner_id, days_ago):
+    day = readers._today() - timedelta(days=days_ago)
+    Reader.objects.filter(person_id=owner_id).update(read_on=day)
+    readers._seen.period = None  # what is cached is of today
+    renew_versions(Person.objects.all())
+
+
+def held(store, owner_id):
+    """Return what the store holds for somebody, whether they read or not."""
+    return store.members(owner_id)[::-1]
+
+
+def test_posts_are_delivered_to_those_who_read(store):
+    for owner_id in (1, 2):
+        read(store, owner_id)
+    posts = posts_by(1, 2)
+    store.deliver(posts)
+
+    assert [held(store, owner_id) for owner_id in (1, 2, 3)] == [ids(posts), ids(posts), []]
+    assert [read(store, owner_id) for owner_id in (1, 2, 3)] == [ids(posts)] * 3
+
+
+@pytest.mark.parametrize(("days", "delivered"), [(7, 1), (8, 1), (9, 0)])
+def test_who_has_not_read_for_longer_gets_nothing(store, days, delivered):
+    read(store, 2)
+    last_read(2, days)
+    store.deliver(posts_by(1, 1))
+
+    assert len(held(store, 2)) == delivered
+    assert len(read(store, 2)) == 1
+
+
+def test_who_returns_finds_everything_and_is_delivered_to(store):
+    read(store, 2)
+    before = posts_by(1, 2)
+    store.deliver(before)
+    last_read(2, 30)
+    missed = posts_by(1, 2)
+    store.deliver(missed)
+    assert held(store, 2) == ids(before)
+
+    assert read(store, 2) == ids(before + missed)
+    after = posts_by(1, 2)
+    store.deliver(after)
+    assert held(store, 2)[-2:] == ids(after)
+    assert read(store, 2) == ids(before + missed + after)
+
+
+def test_without_a_change_the_feed_would_be_short(store, monkeypatch):
+    """The control: somebody returns, and what was missed is not left to the database."""
+    read(store, 2)
+    store.deliver(posts_by(1, 1))
+    last_read(2, 30)
+    missed = posts_by(1, 1)
+    store.deliver(missed)
+    monkeypatch.setattr(type(store), "change", lambda *arguments, **options: None)
+
+    assert missed[0].id not in read(store, 2)
+
+
+def test_a_return_that_died_half_way_is_finished_by_the_next_reader(store):
+    read(store, 2)
+    last_read(2, 30)
+    missed = posts_by(1, 1)
+    store.deliver(missed)
+    readers._begin_to_deliver(2)
+    assert not readers.is_active(2)
+
+    assert read(store, 2) == ids(missed)
+    assert readers.is_active(2)
+
+
+def test_cached_recipients_contain_who_returns(store):
+    for owner_id in (1, 3):
+        read(store, owner_id)
+    posts = posts_by(1, 1)
+    for _ in range(2):
+        assert sorted(recipients_of(posts)[0].tolist()) == [1, 3]
+    read(store, 2)
+
+    assert sorted(recipients_of(posts)[0].tolist()) == [1, 2, 3]
+
+
+def test_the_audit_leaves_those_who_do_not_read_to_the_database(store):
+    read(store, 2)
+    store.deliver(posts_by(1, 1))
+    last_read(2, 30)
+    store.deliver(posts_by(1, 1))
+    found = audited(store)
+
+    assert found.ok
+    assert found.absent >= 2
+
+
+def test_the_number_of_days_counts_from_the_next_epoch_on(store, settings, monkeypatch):
+    monkeypatch.setattr(epochs, "CLOSED_S", 0)
+    settings.FEED_ACTIVE_DAYS = 0
+    assert readers.delivered_since() is not None
+
+    epochs.begin(store)
+    assert epochs.current(store).active_days == 0
+    assert readers.delivered_since() is None
+    assert readers.is_active(2)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_feeds_can_be_read_while_the_database_takes_no_writes(store):
+    read(store, 1)
+    posts = posts_by(1, 1)
+    store.deliver(posts)
+    with read_only():
+        assert [post["id"] for post in feed_of(2)] == ids(posts)
+    assert not Reader.objects.filter(person_id=2).exists()
+
+
+def feed_of(person_id):
+    response = client_of(person_id).get("/v1/feed/")
+    assert response.status_code == 200
+    return response.json()["posts"]
+
+
+class read_only:  # noqa: N801  a context manager
+    SET = {
+        "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
+        "mysql": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE"),
+    }
+
+    def __enter__(self):
+        self._execute(0)
+
+    def __exit__(self, *error):
+        self._execute(1)
+
+    def _execute(self, which):
+        with connection.cursor() as cursor:
+            cursor.execute(self.SET[connection.vendor][which])
