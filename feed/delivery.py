@@ -84,9 +84,9 @@ def _heal() -> None:
     global _healed_at
     if time.monotonic() < _healed_at + HEAL_EVERY_S:
         return
-    _healed_at = time.monotonic()
     epochs.check(get_timeline_store())
     finish_changes()
+    _healed_at = time.monotonic()  # not if that failed: what comes back may be an older copy
 
 
 def _deliver_claimed(backlog: PostQuerySet, limit: int) -> int:
