@@ -5,7 +5,8 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
 
@@ -70,7 +71,8 @@ def deliver_pending(limit: int) -> int:
     _heal()
     backlog = Post.objects.pending()
     if get_strategy().grace_s:
-        backlog = backlog.filter(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
+        past = Q(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
+        backlog = backlog.filter(past | Q(created_at__gt=Now()))  # a clock may have been put back
     # Don't take SQLite's write lock only to find nothing.
     if not backlog.exists():
         return 0
@@ -83,13 +85,17 @@ def deliver_pending(limit: int) -> int:
 
 
 def _heal() -> None:
-    """Look once per second whether the store is still the database's, and what died half-way."""
+    """Look once per second whether the store is still the database's, and what died half-way.
+
+    And before the first batch on a new connection: who answers may be an older copy, and a batch
+    would take the watermark's place.
+    """
     global _healed_at
-    if time.monotonic() < _healed_at + HEAL_EVERY_S:
+    if connection.connection and time.monotonic() < _healed_at + HEAL_EVERY_S:
         return
-    _healed_at = time.monotonic()
     epochs.check(get_timeline_store())
     finish_changes()
+    _healed_at = time.monotonic()
 
 
 def _deliver_claimed(backlog: PostQuerySet, limit: int) -> int:

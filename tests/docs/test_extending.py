@@ -81,7 +81,7 @@ def test_the_contract_tests_run_over_both_stores(command):
 
 
 def test_the_laboratory_finds_the_experiment_and_audits_its_variants(command, tmp_path):
-    done = command(RUN, "--shared", f"--out={tmp_path}")
+    done = command(RUN, "--shared", "--run-time=2s", f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
     for variant in ("hybrid-plainstrings", "hybrid-plainrows", "outbox-ring"):

@@ -135,6 +135,20 @@ def test_a_database_that_is_behind_its_store_shows_none_of_its_entries(ring):
     assert shown(4) == ids(reversed(lost))
 
 
+def test_a_new_connection_may_be_to_an_older_copy(ring, monkeypatch):
+    """Its first batch would take the watermark's place."""
+    posts = posts_by(1, 4)
+    deliver_pending(100)
+    monkeypatch.setattr(delivery, "HEAL_EVERY_S", 60)
+    Post.objects.filter(id=posts[3].id).delete()
+    Post.objects.create(id=posts[3].id, author_id=4, body="a stranger's")
+    connection.close()
+
+    deliver_pending(100)
+
+    assert posts[3].id not in shown(2)
+
+
 def test_a_database_behind_its_store_is_not_noticed_without_the_watermark(ring, monkeypatch):
     """The control."""
     posts = posts_by(1, 4)

@@ -1,6 +1,7 @@
-"""The service's settings, with a ring that takes what it holds for whole."""
+"""The service's settings, with stores that may lack a safeguard."""
 
 from config.settings import *  # noqa: F403
 from config.settings import FEED_TIMELINE_STORES
 
-FEED_TIMELINE_STORES["ring"]["BACKEND"] = "tests.system.floorless.Floorless"
+FEED_TIMELINE_STORES["ring"]["BACKEND"] = "tests.system.unguarded.Ring"
+FEED_TIMELINE_STORES["log"]["BACKEND"] = "tests.system.unguarded.Log"

@@ -8,7 +8,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ import MySQLdb
 import psutil
 
 from launch.processes import Processes
+from launch.servers.base import Server
 from launch.service import Seed, Service
 from launch.variants import Variant
 
@@ -33,6 +34,7 @@ class Running:
         self, name: str, folder: Path, clients: int = 4, seed: Seed = SEED, seeding: Commands = ()
     ):
         self.folder, self.seed, self.seeding = folder, seed, seeding
+        self.roles = ["web", "workers"]
         self.processes = Processes(folder / "logs")
         self.service = Service(Variant.named(name), self.processes, folder)
         self.database = folder / "feed-0.sqlite3"
@@ -68,6 +70,14 @@ class Running:
         finally:
             self.stop_clients()
 
+    @contextmanager
+    def without_clients(self):
+        """Let nobody post while the block runs."""
+        clients = len(self._clients)
+        self.stop_clients()
+        yield
+        self._start_clients(clients)
+
     def _start_clients(self, clients: int):
         self.loaded_at = time.monotonic()
         self._stopping.clear()
@@ -85,25 +95,51 @@ class Running:
 
     def audit(self) -> dict:
         """Stop the load, wait for the drain and audit against all accepted posts."""
+        return self.service.audit(self._drained())
+
+    def audit_pages(self) -> dict:
+        """Audit like ``audit``; what a timeline leaves to the database is no fault here."""
+        (env,) = self.service.environments
+        accepted = f"--accepted={self._drained()}"
+        told = self.service.manage("audit_timelines", env, "--json", accepted, ok=(0, 1))
+        return json.loads(told)
+
+    def _drained(self) -> Path:
         self.stop_clients()
         list(self.service.drain())
         path = self.folder / "accepted.csv"
         rows = [f"{post['id']},{post['author']},{post['created_at']}" for _, post in self.accepted]
         path.write_text("\n".join(["id,author,created_at", *rows]))
-        return self.service.audit(path)
+        return path
+
+    def server(self, role: str) -> Server:
+        return next(server for server in self.service.servers if server.role == role)
+
+    def kill(self, role: str):
+        for pid in self.processes.pids(role):
+            os.kill(pid, signal.SIGKILL)
+        self.processes.stop(role)
 
     def query(self, sql: str) -> int:
         """Ask the database for one number."""
+        return self.rows(sql)[0][0]
+
+    def rows(self, sql: str) -> Sequence[tuple]:
         with closing(self._connect()) as connection:
             cursor = connection.cursor()
             cursor.execute(sql)
-            return cursor.fetchone()[0]
+            return cursor.fetchall()
 
     def _connect(self):
         url = urlsplit(self.service.environments[0]["DATABASE_URL"])
         if url.scheme == "sqlite":
             return sqlite3.connect(self.database, timeout=5)
         return MySQLdb.connect(host=url.hostname, port=url.port, user=url.username, db="feed")
+
+    def end_connection(self, number: int):
+        """End a connection to MySQL, and free what it had locked."""
+        with suppress(MySQLdb.OperationalError), closing(self._connect()) as connection:
+            connection.cursor().execute(f"KILL {number}")  # unless it has ended by itself
 
     def workers_of(self, role: str) -> list[int]:
         """Return the processes of a role that do the work: gunicorn's children, or the drainer."""
@@ -114,16 +150,19 @@ class Running:
         """Return whether a process is inside a transaction (on SQLite: a write transaction)."""
         if not self.service.servers:
             return self._holds_sqlites_lock(pid)
+        return bool(self.transactions(pid))
+
+    def transactions(self, pid: int) -> list[int]:
+        """Return MySQL's ids of the connections on which a process is inside a transaction."""
         time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s
         ports = [c.laddr.port for c in psutil.Process(pid).net_connections("tcp")]
         hosts = ", ".join(f"'127.0.0.1:{port}'" for port in ports) or "''"
-        return bool(
-            self.query(f"""
-            SELECT count(*) FROM information_schema.innodb_trx
+        found = self.rows(f"""
+            SELECT id FROM information_schema.innodb_trx
               JOIN information_schema.processlist ON id = trx_mysql_thread_id
              WHERE host IN ({hosts})
         """)
-        )
+        return [number for (number,) in found]
 
     def _holds_sqlites_lock(self, pid: int) -> bool:
         inode = Path(f"{self.database}-shm").stat().st_ino
@@ -153,8 +192,22 @@ class Running:
                     time.sleep(0.01)
 
 
-def kill_when(pids, hit, *, within_s: float = 60) -> int:
+def wait_for(condition, within_s=20):
+    give_up_at = time.monotonic() + within_s
+    while not condition():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.01)
+
+
+def kill_when(pids, hit) -> int:
     """SIGKILL the first process that is stopped where ``hit(pid)`` says so; return its pid."""
+    pid = freeze_when(pids, hit)
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def freeze_when(pids, hit, *, within_s: float = 60) -> int:
+    """SIGSTOP a process again and again until ``hit(pid)`` says so; return its pid."""
     give_up_at = time.monotonic() + within_s
     while time.monotonic() < give_up_at:
         for pid in pids():
@@ -162,7 +215,6 @@ def kill_when(pids, hit, *, within_s: float = 60) -> int:
             while psutil.Process(pid).status() != psutil.STATUS_STOPPED:
                 time.sleep(0.0005)
             if hit(pid):
-                os.kill(pid, signal.SIGKILL)
                 return pid
             os.kill(pid, signal.SIGCONT)
             time.sleep(random.random() / 50)

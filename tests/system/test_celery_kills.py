@@ -12,7 +12,7 @@ import redis
 from amqp import Connection
 from amqp.exceptions import PreconditionFailed
 
-from tests.system.processes import Running, kill_when
+from tests.system.processes import Running, kill_when, wait_for
 
 pytestmark = pytest.mark.alone
 
@@ -44,13 +44,6 @@ def running(service):
         delivered = service.query(DELIVERED)
         wait_for(lambda: service.query(DELIVERED) > delivered)
         yield service
-
-
-def wait_for(condition, within_s=20):
-    give_up_at = time.monotonic() + within_s
-    while not condition():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.01)
 
 
 def celery_main(running):

@@ -3,10 +3,12 @@ import subprocess
 import sys
 import threading
 import time
+from datetime import timedelta
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
+from django.db.models.functions import Now
 
 from feed.delivery import deliver_pending
 from feed.models import Post, SetBasedEntry
@@ -47,6 +49,15 @@ def test_a_late_commit_with_a_small_id_is_not_skipped(pending):
 
     assert deliver_pending(limit=100) == 1
     assert late in receipts()
+
+
+def test_a_post_from_before_the_clock_was_put_back_is_not_left_to_its_request(pending, settings):
+    settings.FEED_STRATEGY = "inline"
+    Post.objects.filter(id=pending[3].id).update(created_at=Now() + timedelta(hours=1))
+
+    assert deliver_pending(limit=100) == 1
+
+    assert receipts() == {pending[3].id}
 
 
 def test_a_batch_that_fails_leaves_no_receipt_and_no_delivery(pending):
