@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from datetime import timedelta
 
-from django.db import InterfaceError, OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
@@ -85,13 +85,9 @@ def deliver_pending(limit: int) -> int:
 
 
 def _heal() -> None:
-    """Look once per second whether the store is still the database's, and what died half-way.
-
-    And before the first batch on a new connection: who answers may be an older copy, and a batch
-    would take the watermark's place.
-    """
+    """Look once per second whether the store is still the database's, and what died half-way."""
     global _healed_at
-    if connection.connection and time.monotonic() < _healed_at + HEAL_EVERY_S:
+    if time.monotonic() < _healed_at + HEAL_EVERY_S:
         return
     epochs.check(get_timeline_store())
     finish_changes()

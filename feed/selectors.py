@@ -69,7 +69,7 @@ def backlog() -> Backlog:
     posts = Post.objects.pending().count()
     if oldest_age is None or not posts:
         return Backlog(0, None)
-    return Backlog(posts, oldest_age.total_seconds())
+    return Backlog(posts, max(0.0, oldest_age.total_seconds()))  # a clock may have been put back
 
 
 def poison() -> PoisonPosts:

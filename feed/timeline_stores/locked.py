@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from feed.timeline_stores.base import Held
 from feed.timeline_stores.packing import unpack
 from feed.timeline_stores.shards import by_owner
-from feed.timeline_stores.timeline import Timeline
+from feed.timeline_stores.timeline import MOST_ID, Timeline
 from feed.timeline_stores.trimmed import Deliveries, Tickets, TrimmedStore
 
 PORTION = 1000
@@ -65,7 +65,7 @@ class LockedStore(TrimmedStore):
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
         with self.locked(owner_ids) as timelines:
             for timeline in timelines.values():
-                timeline.change(through)
+                timeline.change(min(through, MOST_ID))
 
 
 def _create(

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from feed.recipients import Ids
 from feed.timeline_stores.base import Held
-from feed.timeline_stores.timeline import Timeline
+from feed.timeline_stores.timeline import MOST_ID, Timeline
 
 ID_BYTES = 6
 """Size of a packed post id; in Lua every byte costs time."""
 FLAG = 1 << 47
-PENDING = FLAG - 1
+PENDING = MOST_ID + 1
 """The floor of a pending timeline."""
 HEADER_WORDS = 3
 HEADER_BYTES = HEADER_WORDS * ID_BYTES

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import hiredis
 import numpy as np
 from django.core.exceptions import ImproperlyConfigured
+from django.db import DEFAULT_DB_ALIAS
 from redis import Redis
 from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.utils import str_if_bytes
@@ -17,7 +18,7 @@ from redis.utils import str_if_bytes
 from feed import epochs
 from feed.models import Post
 from feed.timeline_stores.packing import pack
-from feed.timeline_stores.timeline import new_ticket
+from feed.timeline_stores.timeline import MOST_ID, new_ticket
 from feed.timeline_stores.trimmed import Tickets, TrimmedStore
 from runtime.redis_options import redis_options
 
@@ -169,16 +170,19 @@ class RedisStore(TrimmedStore):
         self._mark(post)
 
     def _mark(self, post: Post) -> None:
-        """Note a delivered post: the watermark."""
-        self.client.set(f"{self._prefix()}watermark", _identity(post))
+        """Note a delivered post: the watermark. Raises StoreUnusable if the database is behind.
+
+        A database that was restored hands ids out again, below the watermark or the same.
+        """
+        key = f"{self._prefix()}watermark"
+        before: Any = self.client.set(key, _identity(post), get=True)
+        if before and _id_of(before) >= post.id and _is_unknown(before):
+            self.client.set(key, before)
+            raise epochs.StoreUnusable("the timelines are newer than the database")
 
     def is_ahead_of_database(self) -> bool:
-        told = self.client.get(f"{self._prefix()}watermark")
-        if told is None:
-            return False
-        mark = str_if_bytes(told)
-        post = Post.objects.filter(id=int(mark.split()[0])).first()
-        return post is None or _identity(post) != mark
+        mark: Any = self.client.get(f"{self._prefix()}watermark")
+        return mark is not None and _is_unknown(mark)
 
     def create(self, owner_ids: Sequence[int]) -> Tickets:
         return pending(self._each("create", owner_ids))
@@ -189,7 +193,7 @@ class RedisStore(TrimmedStore):
         self._each("settle", tickets, through, json.dumps(said))
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
-        self._each("change", owner_ids, through)
+        self._each("change", owner_ids, min(through, MOST_ID))
 
     def load(
         self, owner_id: int, ticket: int, *, through: int, floor: int, ids: Sequence[int]
@@ -232,6 +236,16 @@ def pending(reply: Sequence[bytes]) -> Tickets:
     return dict(zip(map(int, reply[::2]), map(int, reply[1::2]), strict=True))
 
 
-def _identity(post: Post) -> str:
+def _identity(post: Post) -> bytes:
     """Return what two posts with the same id differ in."""
-    return f"{post.id} {post.author_id} {post.created_at.isoformat()}"
+    return f"{post.id} {post.author_id} {post.created_at.isoformat()}".encode()
+
+
+def _id_of(mark: bytes) -> int:
+    return int(mark.split()[0])
+
+
+def _is_unknown(mark: bytes) -> bool:
+    """Tell whether the database doesn't know the post that was marked."""
+    post = Post.objects.using(DEFAULT_DB_ALIAS).filter(id=_id_of(mark)).first()
+    return post is None or _identity(post) != mark

@@ -9,6 +9,8 @@ from feed.timeline_stores.base import ALL, Held
 SLACK = 5 / 3
 """A timeline may grow to this many times the capacity before it is trimmed."""
 TICKET_BITS = 46
+MOST_ID = 2**47 - 2
+"""The highest post id that can be stored (``packing``)."""
 
 
 def new_ticket() -> int:

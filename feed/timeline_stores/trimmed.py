@@ -8,6 +8,7 @@ from feed.models import Post
 from feed.recipients import Ids, recipients_of
 from feed.signals import timeline_loaded
 from feed.timeline_stores.base import Held, TimelineStore
+from feed.timeline_stores.timeline import MOST_ID
 
 Deliveries = Sequence[tuple[int, Ids]]
 """Post ids, each with the owners of the timelines that it is due in."""
@@ -40,7 +41,7 @@ class TrimmedStore(TimelineStore):
     def _deliver(self, deliveries: Deliveries) -> None:
         pending = self.write(deliveries)
         if pending:
-            self.settle(pending, through=newest_post_id())
+            self.settle(pending, through=_newest())
 
     def ask_database(
         self, owner_id: int, held: Held, *, before: int | None, limit: int
@@ -63,9 +64,10 @@ class TrimmedStore(TimelineStore):
         ticket, through = held.ticket, held.floor
         if through is None:
             ticket = self.create([owner_id]).get(owner_id)
-            through = newest_post_id()
+            through = _newest()
         due = due_ids(owner_id, limit=count)
-        if ticket is not None:
+        can_be_stored = not due or due[0] <= MOST_ID
+        if ticket is not None and can_be_stored:
             floor = 0 if len(due) < count else min(due[-1] - 1, through)
             ids = [post_id for post_id in reversed(due) if post_id <= through]
             self.load(owner_id, ticket, through=through, floor=floor, ids=ids)
@@ -94,3 +96,8 @@ class TrimmedStore(TimelineStore):
 
         Does nothing if the ticket has changed.
         """
+
+
+def _newest() -> int:
+    """Return the newest post, as far as a floor can be; the database answers for higher ids."""
+    return min(newest_post_id(), MOST_ID)

@@ -18,7 +18,7 @@ from redis.retry import Retry
 
 from accounts import friendships
 from feed import delivery, epochs
-from feed.delivery import deliver_pending
+from feed.delivery import deliver, deliver_pending
 from feed.due import posts_due
 from feed.friendships import befriend, finish_changes, unfriend
 from feed.models import Epoch, FriendshipChange, Post, TimelineFloor
@@ -135,25 +135,28 @@ def test_a_database_that_is_behind_its_store_shows_none_of_its_entries(ring):
     assert shown(4) == ids(reversed(lost))
 
 
-def test_a_new_connection_may_be_to_an_older_copy(ring, monkeypatch):
-    """Its first batch would take the watermark's place."""
+@pytest.mark.parametrize("reused", [3, 2])
+def test_the_first_batch_after_a_restore_does_not_hide_it(ring, monkeypatch, reused):
+    """It would take the watermark's place, whoever delivers it."""
     posts = posts_by(1, 4)
     deliver_pending(100)
-    monkeypatch.setattr(delivery, "HEAL_EVERY_S", 60)
-    Post.objects.filter(id=posts[3].id).delete()
-    Post.objects.create(id=posts[3].id, author_id=4, body="a stranger's")
-    connection.close()
+    Post.objects.filter(id__gte=posts[reused].id).delete()
+    post = Post.objects.create(id=posts[reused].id, author_id=4, body="a stranger's")
 
+    with pytest.raises(epochs.StoreUnusable, match="newer than the database"):
+        deliver([post])
+    monkeypatch.setattr(delivery, "_healed_at", float("-inf"))
     deliver_pending(100)
 
-    assert posts[3].id not in shown(2)
+    assert posts[reused].id not in shown(2)
+    assert shown(4) == [post.id]
 
 
 def test_a_database_behind_its_store_is_not_noticed_without_the_watermark(ring, monkeypatch):
     """The control."""
     posts = posts_by(1, 4)
     deliver_pending(100)
-    monkeypatch.setattr(type(ring), "is_ahead_of_database", lambda store: False)
+    monkeypatch.setattr("feed.timeline_stores.redis._is_unknown", lambda mark: False)
     Post.objects.filter(id=posts[3].id).delete()
     Post.objects.create(id=posts[3].id, author_id=4, body="a stranger's")
 

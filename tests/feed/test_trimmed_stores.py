@@ -8,15 +8,21 @@ import numpy as np
 import pytest
 from django.db import connection
 
+from feed.due import newest_post_id
+from feed.models import Post
 from feed.timeline_stores import get_timeline_store, timeline_stores
 from feed.timeline_stores.base import ALL
 from feed.timeline_stores.timeline import Timeline
 from tests.backends import REDIS_STORES
-from tests.conftest import make_people, whole_timelines
+from tests.conftest import begin_with, make_people, whole_timelines
 from tests.feed.deliveries import audited, ids, into, opened, posts_by
 
 PACKING = ["script", "ring", "log", "packed"]
 CAPACITY = 8
+BEGIN_AGAIN = {
+    "mysql": "ALTER TABLE feed_post AUTO_INCREMENT = 1",
+    "sqlite": "DELETE FROM sqlite_sequence WHERE name = 'feed_post'",
+}
 
 
 @pytest.fixture
@@ -210,3 +216,28 @@ def test_two_concurrent_deliveries_of_a_batch_deliver_once(alias, redis, transac
             attempt.result()
 
     assert all(sorted(store.members(owner)) == ids(posts) for owner in range(1, 201))
+
+
+@pytest.fixture
+def low_ids(transactional_db):
+    """Let posts after the test have ids as before."""
+    yield
+    Post.objects.all().delete()
+    with connection.cursor() as cursor:
+        cursor.execute(BEGIN_AGAIN[connection.vendor])
+
+
+@pytest.mark.parametrize("alias", PACKING)
+def test_a_post_with_a_too_large_id_is_read_from_the_database(alias, redis, low_ids):
+    make_people(3, [(1, 2), (1, 3)])
+    store = begin_with(timeline_stores[alias])
+    posts = [Post.objects.create(author_id=1, body="text") for _ in range(2)]
+    store.deliver(posts)
+    before = store.page(2)
+    huge = Post.objects.create(id=2**47 + 5, author_id=1, body="text")
+    store.change([3], through=newest_post_id())
+    store.clear()
+
+    assert before == [posts[1].id, posts[0].id]
+    assert [store.page(owner) for owner in (1, 2, 3)] == [[huge.id, *before]] * 3
+    assert [store.page(owner) for owner in (1, 2, 3)] == [[huge.id, *before]] * 3
