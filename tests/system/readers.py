@@ -125,9 +125,12 @@ class Readers:
 
 
 def request(http, running, person, method, path):
-    """Ask, once more on a new connection if the server has closed this one."""
+    """Ask, again on a new connection if the server has closed this one.
+
+    A server that stops closes kept connections, and may take a new one that it doesn't answer.
+    """
     headers = {"Authorization": f"Bearer {running.tokens[person - 1]}"} | JSON
-    for _ in range(2):
+    for _ in range(3):
         try:
             http.request(method, path, None, headers)
             answer = http.getresponse()
