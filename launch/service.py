@@ -36,6 +36,12 @@ WORKER = (
     *("--without-gossip", "--without-mingle", "--without-heartbeat"),
 )
 AWAIT_DRAIN = (sys.executable, "manage.py", "await_drain", "--skip-checks")
+SEEDING = """
+from django.core.management import call_command
+
+for command in {commands}:
+    call_command(*command, skip_checks=command[0] != "migrate")
+"""
 BEAT = (*CELERY, "beat", "--loglevel=WARNING", "--scheduler=celery.beat:Scheduler")
 
 
@@ -93,12 +99,14 @@ class Service:
         for server in self.servers:
             server.start()
         arguments = [f"--{name}={value}" for name, value in seed.arguments().items()]
+        commands = [
+            ("migrate", "--verbosity=0"),
+            ("seed_people", *arguments, f"--tokens={self.tokens}"),
+            ("rebuild_timelines", "--fast"),
+            *seeding,
+        ]
         for env in self.environments:
-            self.manage("migrate", env, "--verbosity=0")
-            self.manage("seed_people", env, *arguments, f"--tokens={self.tokens}")
-            self.manage("rebuild_timelines", env, "--fast")
-            for command, *options in seeding:
-                self.manage(command, env, *options)
+            self.seed(commands, env)
         if self.replicas:
             self.replicas.catch_up()
 
@@ -226,15 +234,20 @@ class Service:
             log = str(self.processes.logs / "web.log")
             self.processes.start("collector", _python("-m", "launch.collector", log), {})
 
+    def seed(self, commands: Iterable[Sequence[str]], env: dict[str, str]) -> None:
+        """Run management commands, ``migrate`` first, in one process. Raises RunFailed.
+
+        The system checks run with ``migrate``.
+        """
+        script = SEEDING.format(commands=[tuple(command) for command in commands])
+        argv = _python("manage.py", "shell", "--no-imports", f"--command={script}")
+        self.processes.call("seed", argv, env)
+
     def manage(
         self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)
     ) -> str:
-        """Run a management command of the service and return its output. Raises RunFailed.
-
-        The system checks run with ``migrate``, which is first.
-        """
-        checks = () if command == "migrate" else ("--skip-checks",)
-        argv = _python("manage.py", command, *arguments, *checks)
+        """Run a management command of the service and return its output. Raises RunFailed."""
+        argv = _python("manage.py", command, *arguments, "--skip-checks")
         return self.processes.call(command, argv, env, ok=ok)
 
 

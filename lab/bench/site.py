@@ -37,8 +37,8 @@ class Site:
             for server in service.servers:
                 server.start()
             env = _with_bench(service)
-            service.manage("migrate", env, "--verbosity=0")
-            service.manage("seed_bench", env, *self.grid.arguments("people", "friends"))
+            people = self.grid.arguments("people", "friends")
+            service.seed([("migrate", "--verbosity=0"), ("seed_bench", *people)], env)
             self._services[name] = service
             self.versions[name] = service.versions()["database"]
 

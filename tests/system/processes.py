@@ -43,6 +43,7 @@ class Running:
         self._stopping = threading.Event()
         self._clients: list[threading.Thread] = []
         self._posting = clients
+        self._pause_s = 0.0
 
     def __enter__(self):
         self.processes.__enter__()
@@ -62,8 +63,9 @@ class Running:
         self.processes.__exit__(None, None, None)
 
     @contextmanager
-    def load(self, clients: int):
-        """Post while the block runs, or until the audit."""
+    def load(self, clients: int, pause_s: float = 0.0):
+        """Post while the block runs, or until the audit; pause after each answer."""
+        self._pause_s = pause_s
         self._start_clients(clients)
         try:
             yield
@@ -190,6 +192,7 @@ class Running:
                 else:
                     self.refused.append(time.monotonic())
                     time.sleep(0.01)
+                self._stopping.wait(self._pause_s)
 
 
 def wait_for(condition, within_s=20):
