@@ -1,5 +1,6 @@
 """Health probes: public and cheap, and answered within a second whatever doesn't answer them."""
 
+from concurrent.futures import Future, wait
 from typing import Any
 
 from django.conf import settings
@@ -15,10 +16,10 @@ from feed import selectors
 from feed.recent_rates import WINDOW_S, recent_rates
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
-from runtime.question import Question
+from runtime.question import Answer, Question
 
-WITHIN_S = 0.25
-"""Seconds that a probe waits for the database, and as long for the timeline store."""
+WITHIN_S = 0.4
+"""Seconds that a probe waits for the database and the timeline store."""
 AWAY = {"status": "unready", "database": "unavailable"}
 
 
@@ -42,8 +43,7 @@ class ReadyView(Probe):
         With READY_BACKLOG_AGE_S, a backlog that has become older is unready too.
         """
         try:
-            database, backlog = _database.answer(within_s=WITHIN_S)
-            store = _store_state()
+            (database, backlog), store = _with_store(_database)
         except (DatabaseError, TimeoutError):
             return Response(AWAY, status=503)
         too_old = 0 < settings.READY_BACKLOG_AGE_S < (backlog.oldest_age_s or 0)
@@ -57,8 +57,7 @@ class StatusView(Probe):
     def get(self, request: Request) -> Response:
         """Return strategy, store, backlog, poison, and recent rates."""
         try:
-            found = _counts.answer(within_s=WITHIN_S)
-            store = _store_state()
+            found, store = _with_store(_counts)
         except (DatabaseError, TimeoutError):
             return Response(AWAY, status=503)
         chosen = {"strategy": get_strategy().alias, "store": get_timeline_store().alias}
@@ -79,11 +78,13 @@ def _ask_counts() -> dict[str, Any]:
     }
 
 
-def _store_state() -> str:
-    try:
-        return _store.answer(within_s=WITHIN_S)
-    except TimeoutError:
-        return "unavailable: no answer"
+def _with_store(database: Question[Answer]) -> tuple[Answer, str]:
+    """Ask the database and the store. Raises DatabaseError, or TimeoutError without its answer."""
+    asked, store = database.ask(), _store.ask()
+    both: list[Future[Any]] = [asked, store]
+    wait(both, WITHIN_S)
+    state = store.result() if store.done() else "unavailable: no answer"
+    return asked.result(0), state
 
 
 _database = Question(_ask_database)

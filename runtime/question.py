@@ -19,14 +19,13 @@ class Question(Generic[Answer]):
         self._answer: Future[Answer] = Future()
         self._answer.cancel()
 
-    def answer(self, *, within_s: float) -> Answer:
-        """Return the answer, or raise what asking raises; TimeoutError if it takes longer."""
+    def ask(self) -> Future[Answer]:
+        """Return the answer to come, which may raise what asking raises."""
         with self._lock:
             if self._answer.done():
                 self._answer = Future()
                 Thread(target=self._run, args=[self._answer], daemon=True).start()
-            answer = self._answer
-        return answer.result(within_s)
+            return self._answer
 
     def _run(self, answer: Future[Answer]) -> None:
         try:

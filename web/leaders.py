@@ -5,10 +5,10 @@ from math import inf
 from threading import Event, Lock, Thread
 from time import monotonic
 
-LOOK_EVERY_S = 0.05
+LOOK_EVERY_S = 0.02
 RELIEVED_AFTER_S = 0.2
 """Seconds that a leader may work on one piece before another thread runs the loop."""
-RELIEVED_AGAIN_AFTER_S = 0.05
+RELIEVED_AGAIN_AFTER_S = 0.03
 """The same while other threads wait already: the next piece is likely to wait too."""
 MOST_WAITING = 6
 """Threads that still work on their piece; then the leader is relieved no more, so that it must not

@@ -53,6 +53,11 @@ class TrimmedStore(TimelineStore):
         return due[:limit]
 
     def rebuild(self, owner_ids: Sequence[int]) -> None:
+        pending = self.create(owner_ids)
+        through = _newest()
+        self.settle(pending, through=through)
+        if not through:
+            return  # they are whole
         for owner_id in owner_ids:
             self._load(owner_id, self.read(owner_id), self.capacity)
 

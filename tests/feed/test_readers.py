@@ -8,12 +8,12 @@ from django.db import connection
 from accounts.friendships import renew_versions
 from accounts.models import Person
 from feed import epochs, readers
-from feed.models import Reader
+from feed.models import Epoch, Reader
 from feed.recipients import recipients_of
 from feed.timeline_stores import timeline_stores
 from tests.backends import STORES
 from tests.conftest import client_of
-from tests.feed.deliveries import audited, begin_with, ids, posts_by
+from tests.feed.deliveries import audited, ids, posts_by
 
 PUSHED = [it for it in STORES if it != "pull"]
 
@@ -24,7 +24,8 @@ def store(request, settings, friends, redis_url, redis, keep_timelines_at):
     keep_timelines_at(redis_url)
     settings.FEED_TIMELINE_STORE = request.param
     settings.FEED_ACTIVE_DAYS = 7
-    store = begin_with(timeline_stores[request.param])
+    Epoch.objects.all().delete()
+    store = timeline_stores[request.param]
     epochs.current(store)
     return store
 
