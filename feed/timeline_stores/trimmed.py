@@ -53,9 +53,9 @@ class TrimmedStore(TimelineStore):
         return due[:limit]
 
     def rebuild(self, owner_ids: Sequence[int]) -> None:
-        pending = self.create(owner_ids)
-        through = _newest()
-        self.settle(pending, through=through)
+        pending, through = self.create(owner_ids), _newest()
+        if pending:
+            self.settle(pending, through=through)
         if not through:
             return  # they are whole
         for owner_id in owner_ids:
