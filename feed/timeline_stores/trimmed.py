@@ -53,7 +53,8 @@ class TrimmedStore(TimelineStore):
         return due[:limit]
 
     def rebuild(self, owner_ids: Sequence[int]) -> None:
-        pending, through = self.create(owner_ids), _newest()
+        pending = self.create(owner_ids) if owner_ids else {}
+        through = _newest()
         if pending:
             self.settle(pending, through=through)
         if not through:
