@@ -30,9 +30,9 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## run every test; 20 minutes on two cores
+test: setup servers ## run every test; 25 minutes on two cores
 	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone" tests/lab tests/docs tests/launch tests
-	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
+	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers
 	$(PYTHON) -m pytest -m "alone and not k6"
 
 k6: ## build k6 with Go in a few minutes, unless K6 or the PATH has it
@@ -42,7 +42,7 @@ test-k6: setup k6 ## compare the k6 script with Locust on one service
 	$(PYTHON) -m pytest -m k6
 
 test-mysql: setup mysql ## run the contract tests on MySQL; make test uses MariaDB if installed
-	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/feed tests/workers
+	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers
 
 format: setup ## format the code and fix what the linter can fix
 	$(PYTHON) -m ruff check --fix .

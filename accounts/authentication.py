@@ -1,6 +1,6 @@
 """Stateless access tokens: a request is authenticated without a query."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any
@@ -15,7 +15,11 @@ from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import AccessToken, Token
 from rest_framework_simplejwt.utils import aware_utcnow
 
+from accounts import revocations
 from accounts.ids import MAX_ID
+from accounts.revocations import LOAD_TOKENS_LIFETIME
+
+NO_VERSIONS: Mapping[int, int] = {}
 
 
 class TokenPerson(TokenUser):
@@ -27,7 +31,8 @@ class TokenPerson(TokenUser):
 
 
 class TokenAuthentication(JWTStatelessUserAuthentication):
-    """Bearer tokens. A signature is verified once per process; the expiry at every request."""
+    """Bearer tokens. A signature is verified once per process; at every request the expiry, and
+    whether the token was revoked."""
 
     def get_validated_token(self, raw_token: bytes) -> Token:
         token = _verified(raw_token)
@@ -40,11 +45,14 @@ class TokenAuthentication(JWTStatelessUserAuthentication):
     def get_user(self, validated_token: Token) -> TokenPerson:  # type: ignore[override]
         person = TokenPerson(validated_token)
         try:
-            if 1 <= person.id <= MAX_ID:
-                return person
+            is_id = 1 <= person.id <= MAX_ID
         except (KeyError, TypeError, ValueError):
-            pass
-        raise InvalidToken("The token names no person.")
+            is_id = False
+        if not is_id:
+            raise InvalidToken("The token names no person.")
+        if not revocations.is_valid(person.id, validated_token.payload):
+            raise InvalidToken("The token was revoked.")
+        return person
 
 
 @lru_cache(maxsize=10_000)
@@ -69,11 +77,19 @@ def person_id(request: Request) -> int:
 
 
 def access_tokens(
-    person_ids: Iterable[int], *, lifetime: timedelta = timedelta(days=1)
+    person_ids: Iterable[int],
+    *,
+    lifetime: timedelta = LOAD_TOKENS_LIFETIME,
+    versions: Mapping[int, int] = NO_VERSIONS,
 ) -> Iterator[tuple[int, str]]:
-    """Yield (person id, access token) pairs, for load generators that can't log everyone in."""
+    """Yield (person id, access token) pairs, for load generators that can't log everyone in.
+
+    No log-out ends them. ``lifetime``: at most LOAD_TOKENS_LIFETIME. ``versions``: the
+    ``tokens_version`` of people whose tokens were revoked before.
+    """
     for person_id in person_ids:
         token = AccessToken()
         token.set_exp(lifetime=lifetime)
         token[api_settings.USER_ID_CLAIM] = str(person_id)
+        token["version"] = versions.get(person_id, 0)
         yield person_id, str(token)

@@ -1,41 +1,110 @@
-"""Friendships, and the versions by which they may be cached.
+"""Friendships and requests for them, and the versions by which friends may be cached.
 
-Services call ``feed.friendships``, which changes the timelines too.
+Services call ``feed.friendships``, which changes the timelines too. Whatever changes what is
+between two people locks both of them first, in the order of their ids (no deadlock).
 
 Versions are random, not counted: a version that was rolled back, or that a restored database had
 before, is never used again for other friendships.
 """
 
 import secrets
+from collections.abc import Collection
+from enum import Enum, auto
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from accounts.models import Friendship, Person
+from accounts.limits import Limited
+from accounts.models import Block, FriendRequest, Friendship, Person
+from accounts.services import UnknownPerson
+
+MOST_WAITING = 100
+"""Requests of one person that wait for an answer."""
+RETRY_AFTER_S = 60
 
 
-def befriend(person_id: int, friend_id: int) -> None:
-    """Make two people friends; repeating it changes nothing.
+class Asked(Enum):
+    WAITING = auto()
+    """The other has not asked yet."""
+    ACCEPTED = auto()
+    """The other had asked: from now on they are friends."""
+    FRIENDS = auto()
+    """They were friends already."""
 
-    Raises Person.DoesNotExist, or ValueError if both are the same person.
+
+def ask(person_id: int, friend_id: int) -> Asked:
+    """Say that a person would like to be friends with another; they are once both have said so.
+
+    Repeating it changes nothing. Raises Person.DoesNotExist (also for a friend who is deactivated,
+    or if one has blocked the other), UnknownPerson, Limited, or ValueError if both are the
+    same person.
     """
-    pair = (person_id, friend_id)
+    if person_id == friend_id:
+        raise ValueError("You cannot befriend yourself.")
     with transaction.atomic():
-        _lock(pair)
-        Friendship.objects.bulk_create(
-            (Friendship(person_id=a, friend_id=b) for a, b in (pair, pair[::-1])),
-            ignore_conflicts=True,
-        )
+        if not lock(person_id, friend_id).get(friend_id) or _is_blocked(person_id, friend_id):
+            raise Person.DoesNotExist
+        if Friendship.objects.filter(person_id=person_id, friend_id=friend_id).exists():
+            return Asked.FRIENDS
+        if FriendRequest.objects.filter(person_id=friend_id, friend_id=person_id).exists():
+            _make_friends(person_id, friend_id)
+            return Asked.ACCEPTED
+        _note_request(person_id, friend_id)
+        return Asked.WAITING
 
 
-def unfriend(person_id: int, friend_id: int) -> None:
-    """End a friendship, if there is one. Raises like ``befriend``."""
-    pair = (person_id, friend_id)
+def have_asked(person_id: int, friend_id: int) -> bool:
+    """Tell whether one has asked the other, or they are friends."""
+    either = _between(person_id, friend_id)
+    is_open = FriendRequest.objects.filter(either).exists()
+    return is_open or Friendship.objects.filter(either).exists()
+
+
+def end(person_id: int, friend_id: int) -> bool:
+    """End friendship and requests between two locked people; return whether they were friends."""
+    FriendRequest.objects.filter(_between(person_id, friend_id)).delete()
+    ended, _ = Friendship.objects.filter(_between(person_id, friend_id)).delete()
+    if ended:
+        renew_versions(Person.objects.filter(id__in=(person_id, friend_id)))
+    return bool(ended)
+
+
+def unfriend(person_id: int, friend_id: int) -> bool:
+    """End a friendship, withdraw a request or decline one; return whether they were friends.
+
+    Raises UnknownPerson.
+    """
     with transaction.atomic():
-        _lock(pair)
-        either = Q(person_id=person_id, friend_id=friend_id)
-        other = Q(person_id=friend_id, friend_id=person_id)
-        Friendship.objects.filter(either | other).delete()
+        lock(person_id, friend_id)
+        return end(person_id, friend_id)
+
+
+def friend_ids(person_id: int) -> QuerySet[Any, int]:
+    """Return the ids of a person's friends, also of those who are deactivated."""
+    return Friendship.objects.filter(person_id=person_id).values_list("friend_id", flat=True)
+
+
+def end_all(person_id: int, friend_ids: Collection[int]) -> None:
+    """End some of a person's friendships, in the caller's transaction."""
+    people = Person.objects.filter(id__in=[person_id, *friend_ids])
+    list(people.order_by("id").select_for_update().values_list("id"))
+    both = Q(person_id=person_id, friend_id__in=friend_ids)
+    both |= Q(person_id__in=friend_ids, friend_id=person_id)
+    Friendship.objects.filter(both).delete()
+    renew_versions(people)
+
+
+def lock(person_id: int, other_id: int) -> dict[int, bool]:
+    """Lock two people until the caller's transaction ends; return who of them is active, by id.
+
+    Deleted people are left out. Raises UnknownPerson unless the first one is active.
+    """
+    pair = Person.objects.filter(id__in=(person_id, other_id)).order_by("id").select_for_update()
+    found = {it.id: it.is_active for it in pair if not it.is_deleted}
+    if not found.get(person_id):
+        raise UnknownPerson
+    return found
 
 
 def renew_versions(people: QuerySet[Person]) -> None:
@@ -43,12 +112,29 @@ def renew_versions(people: QuerySet[Person]) -> None:
     people.update(friends_version=secrets.randbits(63))
 
 
-def _lock(pair: tuple[int, int]) -> None:
-    """Lock two people by renewing their versions, in the order of their ids (no deadlock)."""
-    if pair[0] == pair[1]:
-        raise ValueError("You cannot befriend yourself.")
-    for person_id in sorted(pair):
-        person = Person.objects.filter(id=person_id)
-        renew_versions(person)
-        if not person.exists():
-            raise Person.DoesNotExist
+def _make_friends(person_id: int, friend_id: int) -> None:
+    pair = (person_id, friend_id)
+    FriendRequest.objects.filter(_between(*pair)).delete()
+    Friendship.objects.bulk_create(
+        Friendship(person_id=a, friend_id=b) for a, b in (pair, pair[::-1])
+    )
+    renew_versions(Person.objects.filter(id__in=pair))
+
+
+def _note_request(person_id: int, friend_id: int) -> None:
+    waiting = FriendRequest.objects.filter(person_id=person_id)
+    if waiting.filter(friend_id=friend_id).exists():
+        return
+    if waiting.filter(friend__is_active=True).count() >= MOST_WAITING:
+        raise Limited(RETRY_AFTER_S)
+    FriendRequest.objects.create(person_id=person_id, friend_id=friend_id)
+
+
+def _is_blocked(person_id: int, other_id: int) -> bool:
+    mine = Q(person_id=person_id, other_id=other_id)
+    return Block.objects.filter(mine | Q(person_id=other_id, other_id=person_id)).exists()
+
+
+def _between(person_id: int, friend_id: int) -> Q:
+    mine = Q(person_id=person_id, friend_id=friend_id)
+    return mine | Q(person_id=friend_id, friend_id=person_id)

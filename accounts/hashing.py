@@ -3,21 +3,32 @@
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
+from rest_framework.exceptions import Throttled
+
+RETRY_AFTER_S = 1
 
 
-class NoSlot(Exception):
-    """The limit of passwords hashed at the same time is reached."""
+class NoSlot(Throttled):
+    """The limit of passwords hashed at the same time is reached; the API answers 429."""
+
+    def __init__(self) -> None:
+        super().__init__(wait=RETRY_AFTER_S)
+
+
+def slot() -> AbstractContextManager[None]:
+    """Return a context for one hash. Entering it raises NoSlot at once if the limit is reached."""
+    most: int = settings.MAX_HASHING
+    return _slot(Path(settings.HASHING_SLOTS_DIR), most) if most else nullcontext()
 
 
 def hash_password(password: str) -> str:
-    """Return the hash of a password. Raises NoSlot at once if the limit is reached."""
-    most: int = settings.SIGNUP_MAX_HASHING
-    with _slot(Path(settings.SIGNUP_SLOTS_DIR), most) if most else nullcontext():
+    """Return the hash of a password. Raises NoSlot."""
+    with slot():
         return make_password(password)
 
 

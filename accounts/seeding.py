@@ -10,10 +10,10 @@ from accounts.friendships import renew_versions
 from accounts.graphs import GRAPHS, Edges
 from accounts.ids import PUBLIC_GROUP_ID
 from accounts.models import Friendship, Membership, Person, Profile
+from accounts.usernames import username_key
 from db.rows import insert_rows
 
 CHUNK = 20_000
-CHUNK_OF_PEOPLE = 1_000
 
 
 def seed_people(
@@ -29,23 +29,23 @@ def seed_people(
         raise ValueError("there are people already; empty the database first (manage.py flush)")
     if not 1 <= people or not 0 <= friends < people:
         raise ValueError("friends must be at least 0 and fewer than people")
-    edges = GRAPHS[graph](people, friends, seed)
+    # All is computed before the transaction: the database ends one that is idle for 10 s.
+    friendships = _both_directions(GRAPHS[graph](people, friends, seed))
     # The rows are right by construction. Looking each one up would take longer than writing it.
     with connection.constraint_checks_disabled(), transaction.atomic():
         _insert_people(people, make_password(password))
-        yield from insert_friendships(_both_directions(edges))
+        yield from insert_friendships(friendships)
         renew_versions(Person.objects.all())
 
 
 def _insert_people(people: int, encoded: str) -> None:
     ids = range(1, people + 1)
-    Person.objects.bulk_create(
-        (Person(id=n, username=f"person{n}", password=encoded) for n in ids), CHUNK_OF_PEOPLE
-    )
-    Profile.objects.bulk_create((Profile(person_id=n) for n in ids), CHUNK_OF_PEOPLE)
-    Membership.objects.bulk_create(
-        (Membership(person_id=n, group_id=PUBLIC_GROUP_ID) for n in ids), CHUNK_OF_PEOPLE
-    )
+    names = ((n, f"person{n}") for n in ids)
+    columns = ("id", "username", "username_key", "password", "is_active", "tokens_version")
+    rows = ((n, name, username_key(name), encoded, True, 0) for n, name in names)
+    insert_rows(Person, columns, rows)
+    insert_rows(Profile, ("person_id", "name"), ((n, "") for n in ids))
+    insert_rows(Membership, ("person_id", "group_id"), ((n, PUBLIC_GROUP_ID) for n in ids))
 
 
 def _both_directions(edges: Edges) -> Edges:

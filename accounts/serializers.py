@@ -8,6 +8,7 @@ from django.core.exceptions import ValidationError
 from rest_framework import serializers
 
 from accounts.models import MAX_NAME_CHARACTERS, Person
+from accounts.usernames import is_plain
 from web.serializers import StrictSerializer, TextField
 
 MAX_PASSWORD_CHARACTERS = 128
@@ -20,8 +21,17 @@ class UsernameField(TextField):
         return Person.normalize_username(super().to_internal_value(data))
 
 
+def validate_plain(username: str) -> None:
+    if not is_plain(username):
+        raise serializers.ValidationError(
+            "Its capital letters look like another name. Use small letters."
+        )
+
+
 class SignupSerializer(StrictSerializer):
-    username = UsernameField(max_length=150, validators=[UnicodeUsernameValidator()])
+    username = UsernameField(
+        max_length=MAX_NAME_CHARACTERS, validators=[UnicodeUsernameValidator(), validate_plain]
+    )
     password = TextField(max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True)
     name = TextField(max_length=MAX_NAME_CHARACTERS, allow_blank=True, default="")
 
@@ -33,9 +43,45 @@ class SignupSerializer(StrictSerializer):
         return attrs
 
 
+class LogInSerializer(StrictSerializer):
+    username = UsernameField(max_length=MAX_NAME_CHARACTERS)
+    password = TextField(max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True)
+
+
+class RefreshSerializer(StrictSerializer):
+    refresh = TextField()
+
+
+class TokensSerializer(serializers.Serializer[Any]):
+    access = serializers.CharField(help_text="For the header Authorization: Bearer …")
+    refresh = serializers.CharField(help_text="For one exchange at token/refresh/, or a log-out.")
+
+
+class NewPasswordSerializer(StrictSerializer):
+    old_password = TextField(
+        max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True
+    )
+    new_password = TextField(
+        max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True
+    )
+
+
 class PersonSerializer(serializers.Serializer[Any]):
     id = serializers.IntegerField()
     username = serializers.CharField()
+
+
+class FriendRequestsSerializer(serializers.Serializer[Any]):
+    received = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Ids of those who ask, newest first."
+    )
+    sent = serializers.ListField(
+        child=serializers.IntegerField(), help_text="Ids of those who were asked, newest first."
+    )
+
+
+class BlocksSerializer(serializers.Serializer[Any]):
+    blocks = serializers.ListField(child=serializers.IntegerField(), help_text="Their ids.")
 
 
 class FriendsSerializer(serializers.Serializer[Any]):

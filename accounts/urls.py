@@ -1,11 +1,14 @@
 from django.urls import path
-from rest_framework_simplejwt.views import TokenObtainPairView
 
-from accounts.views import FriendsView, RefreshView, SignupView
+from accounts import views
 
 urlpatterns = [
-    path("signup/", SignupView.as_view(), name="signup"),
-    path("me/friends/", FriendsView.as_view(), name="friends"),
-    path("token/", TokenObtainPairView.as_view(), name="token"),
-    path("token/refresh/", RefreshView.as_view(), name="token-refresh"),
+    path("signup/", views.SignupView.as_view(), name="signup"),
+    path("me/friends/", views.FriendsView.as_view(), name="friends"),
+    path("me/friend-requests/", views.FriendRequestsView.as_view(), name="friend-requests"),
+    path("me/blocks/", views.BlocksView.as_view(), name="blocks"),
+    path("me/password/", views.PasswordView.as_view(), name="password"),
+    path("token/", views.LogInView.as_view(), name="token"),
+    path("token/refresh/", views.RefreshView.as_view(), name="token-refresh"),
+    path("token/logout/", views.LogOutView.as_view(), name="token-logout"),
 ]

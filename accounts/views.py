@@ -1,23 +1,33 @@
-from typing import Any
-
+from django.core.exceptions import ValidationError as InvalidPassword
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.exceptions import APIException, Throttled
+from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
-from rest_framework_simplejwt.exceptions import InvalidToken
-from rest_framework_simplejwt.views import TokenRefreshView
 
-from accounts import services
-from accounts.authentication import person_id
-from accounts.hashing import NoSlot
-from accounts.models import Friendship, Person
-from accounts.serializers import FriendsSerializer, PersonSerializer, SignupSerializer
+from accounts import selectors, services, sessions
+from accounts.authentication import TokenAuthentication, person_id
+from accounts.serializers import (
+    BlocksSerializer,
+    FriendRequestsSerializer,
+    FriendsSerializer,
+    LogInSerializer,
+    NewPasswordSerializer,
+    PersonSerializer,
+    RefreshSerializer,
+    SignupSerializer,
+    TokensSerializer,
+)
+from web.client_address import client_address
+from web.lanes import HASHING
 
 SIGNUP = SignupSerializer()
+LOG_IN = LogInSerializer()
+REFRESH = RefreshSerializer()
+NEW_PASSWORD = NewPasswordSerializer()
+TOKENS = TokensSerializer()
 PERSON = PersonSerializer()
-RETRY_AFTER_S = 1
 
 
 class UsernameTaken(APIException):
@@ -27,6 +37,7 @@ class UsernameTaken(APIException):
 
 
 class SignupView(APIView):
+    lane = HASHING
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
@@ -42,11 +53,9 @@ class SignupView(APIView):
         """Sign up; person, profile and membership of the public group are committed at 201."""
         new = SIGNUP.run_validation(request.data)
         try:
-            person = services.sign_up(**new)
+            person = services.sign_up(**new, address=client_address(request))
         except services.UsernameTaken:
             raise UsernameTaken from None
-        except NoSlot:
-            raise Throttled(wait=RETRY_AFTER_S) from None
         return Response(PERSON.to_representation(person), status=201)
 
 
@@ -54,13 +63,106 @@ class FriendsView(APIView):
     @extend_schema(responses=FriendsSerializer)
     def get(self, request: Request) -> Response:
         """List one's own friends."""
-        friends = Friendship.objects.filter(person_id=person_id(request)).order_by("friend_id")
-        return Response({"friends": list(friends.values_list("friend_id", flat=True))})
+        return Response({"friends": selectors.friends_of(person_id(request))})
 
 
-class RefreshView(TokenRefreshView):
-    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+class FriendRequestsView(APIView):
+    @extend_schema(responses=FriendRequestsSerializer)
+    def get(self, request: Request) -> Response:
+        """List the newest friend requests that wait for an answer, received and sent."""
+        me = person_id(request)
+        received, sent = selectors.requests_to(me), selectors.requests_of(me)
+        return Response({"received": received, "sent": sent})
+
+
+class BlocksView(APIView):
+    @extend_schema(responses=BlocksSerializer)
+    def get(self, request: Request) -> Response:
+        """List the people whom one has blocked."""
+        return Response({"blocks": selectors.blocked_by(person_id(request))})
+
+
+class TokenView(APIView):
+    """A view for those who have no access token."""
+
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    def get_authenticate_header(self, request: Request) -> str:
+        return TokenAuthentication().authenticate_header(request)
+
+
+class LogInView(TokenView):
+    lane = HASHING
+
+    @extend_schema(
+        request=LogInSerializer,
+        responses={
+            200: TokensSerializer,
+            401: OpenApiResponse(description="Wrong credentials."),
+            429: OpenApiResponse(description="Too many log-ins; retry after Retry-After."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Log in: begin a session, and get its tokens."""
+        credentials = LOG_IN.run_validation(request.data)
+        tokens = sessions.log_in(**credentials, address=client_address(request))
+        return _answer_tokens(tokens)
+
+
+class RefreshView(TokenView):
+    @extend_schema(
+        request=RefreshSerializer,
+        responses={
+            200: TokensSerializer,
+            401: OpenApiResponse(description="The token is invalid, or its session has ended."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Exchange a refresh token for new tokens; used a second time, it ends its session."""
+        return _answer_tokens(sessions.refresh(REFRESH.run_validation(request.data)["refresh"]))
+
+
+class LogOutView(TokenView):
+    @extend_schema(
+        request=RefreshSerializer,
+        responses={
+            204: None,
+            401: OpenApiResponse(description="The token is invalid."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Log out: end the session of a refresh token, with all its tokens."""
+        sessions.log_out(REFRESH.run_validation(request.data)["refresh"])
+        return Response(status=204)
+
+
+class PasswordView(APIView):
+    lane = HASHING
+
+    @extend_schema(
+        request=NewPasswordSerializer,
+        responses={
+            200: TokensSerializer,
+            429: OpenApiResponse(description="Too many attempts; retry after Retry-After."),
+        },
+    )
+    def post(self, request: Request) -> Response:
+        """Change one's password: all sessions end, and the answer has the tokens of a new one."""
+        asked = NEW_PASSWORD.run_validation(request.data)
         try:
-            return super().post(request, *args, **kwargs)
-        except Person.DoesNotExist:
-            raise InvalidToken("The token's person doesn't exist.") from None
+            tokens = sessions.change_password(
+                person_id=person_id(request),
+                old=asked["old_password"],
+                new=asked["new_password"],
+                address=client_address(request),
+            )
+        except sessions.WrongPassword:
+            raise ValidationError({"old_password": ["It is wrong."]}) from None
+        except InvalidPassword as error:
+            raise ValidationError({"new_password": error.messages}) from None
+        return _answer_tokens(tokens)
+
+
+def _answer_tokens(tokens: sessions.Tokens) -> Response:
+    return Response(TOKENS.to_representation(tokens._asdict()))

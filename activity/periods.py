@@ -9,6 +9,8 @@ from django.conf import settings
 FIRST_DAY = date(1971, 1, 1)
 LAST_DAY = date(9998, 12, 31)
 """Beyond these the six months before or the day after may not be representable."""
+DAY_PATTERN = r"^(19(7[1-9]|[89]\d)|[2-8]\d{3}|9([0-8]\d\d|9([0-8]\d|9[0-8])))-\d\d-\d\d$"
+"""What dates from FIRST_DAY to LAST_DAY match, for the API's schema."""
 
 
 class Period(NamedTuple):

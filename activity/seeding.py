@@ -29,8 +29,9 @@ def seed_visits(*, queries: Queries, rows: int, until: date, seed: int) -> Itera
     people = np.array(Person.objects.order_by("id").values_list("id", flat=True), np.int64)
     if not 0 < len(people) <= rows:
         raise ValueError(f"{len(people)} people can't have {rows} logs: at least one each")
+    logs = _logs(people, rows, until, np.random.default_rng(seed))
     with transaction.atomic():
-        yield from _insert(queries, _logs(people, rows, until, np.random.default_rng(seed)))
+        yield from _insert(queries, logs)
 
 
 def _logs(

@@ -3,11 +3,13 @@
 from datetime import date
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from activity.periods import FIRST_DAY, LAST_DAY, moment
+from activity.periods import DAY_PATTERN, FIRST_DAY, LAST_DAY, moment
 
 
+@extend_schema_field({"type": "string", "format": "date", "pattern": DAY_PATTERN})
 class DayField(serializers.DateField):
     """A day like 2025-12-31, from FIRST_DAY to LAST_DAY."""
 

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -40,7 +40,12 @@ class VisitsView(APIView):
 
 
 class SummaryView(APIView):
-    @extend_schema(responses=SummarySerializer)
+    @extend_schema(
+        responses={
+            200: SummarySerializer,
+            404: OpenApiResponse(description="The token's person doesn't exist."),
+        }
+    )
     def get(self, request: Request) -> Response:
         """Return one's name and last visit, and the number of people inside now."""
         return Response(SUMMARY.to_representation(selectors.summary(person_id=person_id(request))))

@@ -13,11 +13,12 @@ from config import settings
 from metrics.files import start_afresh
 from runtime.logs import write_in_background
 from runtime.starting import run_checks
+from web.slow_worker import begin_generation, choose_role
 
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"
 worker_class = "gthread" if settings.WEB_THREADS else "web.gunicorn_worker.LoopWorker"
-workers = settings.WEB_WORKERS
+workers = settings.WEB_WORKERS + (0 if settings.WEB_THREADS else settings.WEB_SLOW_WORKERS)
 threads = settings.WEB_THREADS or 1
 worker_connections = 2000
 backlog = 2048
@@ -33,9 +34,20 @@ def on_starting(server: Any) -> None:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     run_checks(databases=["default"])
+    if settings.HTTPS:
+        run_checks(tags=["security"], deploy=True, fail_level="WARNING")
     if settings.METRICS_DIR:
         start_afresh(Path(settings.METRICS_DIR))
     connections.close_all()  # none may be shared with the workers
+
+
+def pre_fork(server: Any, worker: Any) -> None:
+    if not settings.WEB_THREADS:
+        choose_role(server, worker)
+
+
+def on_reload(server: Any) -> None:
+    begin_generation(server)
 
 
 def post_worker_init(worker: Any) -> None:

@@ -1,15 +1,19 @@
 """Settings. This is the only place that reads the environment."""
 
+import os
 from datetime import timedelta
+from ipaddress import ip_network
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import environ
 
+from accounts.ids import MAX_ID
 from config.broker import TASK_TIME_LIMIT_S, transport_options
 from config.cache import cache, listing_cache, post_cache
 from config.databases import connect, lanes, pooled
 from config.passwords import hashers
+from config.rates import rate
 from config.secret import load_or_create_secret_key
 
 env = environ.Env()
@@ -20,6 +24,22 @@ VAR_DIR = BASE_DIR / "var"
 DEBUG = env.bool("DEBUG", default=False)
 SECRET_KEY = env.str("SECRET_KEY", default="") or load_or_create_secret_key(VAR_DIR / "secret_key")
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=["localhost", "127.0.0.1", "[::1]"])
+
+HTTPS = env.bool("HTTPS", default=False)
+"""Clients use HTTPS, which ends here or at a proxy that sets X-Forwarded-Proto; other requests are
+redirected. Nothing starts then while the deployment checks warn (docs/decisions/0048)."""
+SECURE_SSL_REDIRECT = SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|statusz|metrics)$"]
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
+SECURE_HSTS_SECONDS = env.int("HSTS_S", default=30 * 24 * 3600 if HTTPS else 0)
+"""Seconds for which a browser that was here uses HTTPS only."""
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.bool("HSTS_SUBDOMAINS", default=False)
+"""The same for every host below this one; browsers may have it built in."""
+SILENCED_SYSTEM_CHECKS = [
+    "security.W003",  # no CSRF protection: tokens are in a header, which no other site can send
+    "security.W005",  # HSTS_SUBDOMAINS: only the domain's owner knows what else is there …
+    "security.W021",  # … and whether that may be built into browsers
+]
 
 INSTALLED_APPS = [
     "django.contrib.auth",
@@ -39,12 +59,17 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.common.CommonMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 METRICS_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
 """Directory for multiprocess metrics; empty turns /metrics off. The client library reads the same
 variable."""
+METRICS_ALLOW = [*map(ip_network, env.list("METRICS_ALLOW", default=["127.0.0.0/8", "::1"]))]
+"""Networks whose scrapes app servers answer; others, and what a proxy forwards, get a 404."""
 METRICS_PORT = env.int("METRICS_PORT", default=0)
 """Port where a drainer or Celery worker with a METRICS_DIR of its own answers scrapes; 0: none."""
+METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
+"""Address of that port."""
 if METRICS_DIR:
     INSTALLED_APPS += ["metrics"]
     MIDDLEWARE = ["metrics.middleware.metered", *MIDDLEWARE]
@@ -54,6 +79,12 @@ WSGI_APPLICATION = "config.wsgi.application"
 WEB_WORKERS = env.int("WEB_WORKERS", default=3)
 WEB_THREADS = env.int("WEB_THREADS", default=0)
 """Threads per worker, each with a database connection; 0 answers in the worker's event loop."""
+WEB_SLOW_WORKERS = max(0, env.int("WEB_SLOW_WORKERS", default=1))
+"""Processes beside WEB_WORKERS for requests that hash passwords, and for exports and reports; 0:
+all processes answer them. Only without WEB_THREADS."""
+WEB_QUEUE_S = env.float("WEB_QUEUE_S", default=1.0)
+"""Seconds that a request may wait in a process for its turn, a tenth of that once the queue has
+been standing for so long; then the answer is 503. 0: for ever. Only without WEB_THREADS."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""
 LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
@@ -120,12 +151,32 @@ AUTH_PASSWORD_VALIDATORS = [
 ]
 READY_BACKLOG_AGE_S = env.float("READY_BACKLOG_AGE_S", default=0.0)
 """/readyz answers 503 while the oldest post without a receipt is older than this; 0: never."""
+FEED_BACKLOG_MAX_AGE_S = env.float("FEED_BACKLOG_MAX_AGE_S", default=600.0)
+FEED_BACKLOG_MAX_POSTS = env.int("FEED_BACKLOG_MAX_POSTS", default=1_000_000)
+"""Posts get 503 while one waits for its delivery for longer, or more wait; 0: no limit."""
 SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
 """Sign up in one transaction; False: in three, so a fault can leave a part (as published)."""
-SIGNUP_MAX_HASHING = env.int("SIGNUP_MAX_HASHING", default=0)
-"""Most passwords hashed at the same time by all processes that share SIGNUP_SLOTS_DIR; further
-sign-ups are refused. 0: no limit."""
-SIGNUP_SLOTS_DIR = env.str("SIGNUP_SLOTS_DIR", default=str(VAR_DIR / "slots"))
+MAX_HASHING = env.int("MAX_HASHING", default=max(1, (os.cpu_count() or 1) // 2))
+"""Most passwords hashed at the same time by all processes that share HASHING_SLOTS_DIR (sign-ups,
+log-ins, new passwords); further ones are refused. Default: half of the cores. 0: no limit."""
+HASHING_SLOTS_DIR = env.str("HASHING_SLOTS_DIR", default=str(VAR_DIR / "slots"))
+# Limits: "number/seconds" allows so many at once, and as many per so many seconds; 0: no limit.
+LOG_IN_FAILURES_PER_CLIENT = rate(env.str("LOG_IN_FAILURES_PER_CLIENT", default="10/600"))
+"""Failed log-ins into one account from one address."""
+LOG_IN_FAILURES_PER_ACCOUNT = rate(env.str("LOG_IN_FAILURES_PER_ACCOUNT", default="100/3600"))
+"""Failed log-ins into one account from all addresses."""
+LOG_IN_FAILURES_PER_ADDRESS = rate(env.str("LOG_IN_FAILURES_PER_ADDRESS", default="30/300"))
+"""Failed log-ins from one address into all accounts."""
+SIGNUPS_PER_ADDRESS = rate(env.str("SIGNUPS_PER_ADDRESS", default="20/3600"))
+"""Sign-ups from one address, taken names included."""
+FRIEND_REQUESTS = rate(env.str("FRIEND_REQUESTS", default="100/86400"))
+"""New friend requests of one person."""
+TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
+"""Proxies before the service that append to X-Forwarded-For; with a wrong number, all clients count
+as one address, or choose their own."""
+
+IDEMPOTENCY_KEEP_S = env.float("IDEMPOTENCY_KEEP_S", default=24 * 3600.0)
+"""Seconds for which a repeated request with the same idempotency key returns the same post."""
 
 # When the deliveries of a post are made …
 FEED_STRATEGY = env.str("FEED_STRATEGY", default="inline")
@@ -165,6 +216,8 @@ FEED_SHARDS = env.int("FEED_SHARDS", default=0)
 FEED_ACTIVE_DAYS = max(0, env.int("FEED_ACTIVE_DAYS", default=0))
 """From the next epoch on, nothing is delivered to people who haven't read for so many days; their
 feeds are computed when they return. 0: everyone is delivered to."""
+FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
+"""Who may read a person's posts: "everyone", or "friends" (feed/visibility.py)."""
 # How the listing of all posts by their likes is read.
 FEED_LISTING = env.str("FEED_LISTING", default="keyset")
 KEEP = {"keep_s": env.float("FEED_LISTING_KEEP_S", default=1.0)}
@@ -246,7 +299,7 @@ REST_FRAMEWORK = {
     "DEFAULT_PARSER_CLASSES": ["web.api.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "web.api.JSONOnly",
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "web.schema.Schema",
     "EXCEPTION_HANDLER": "web.api.answer_exception",
 }
 SIMPLE_JWT = {
@@ -262,21 +315,38 @@ SPECTACULAR_SETTINGS = {
     "SERVE_AUTHENTICATION": [],
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "PATH_CONVERTER_OVERRIDES": {
+        "id": {"type": "integer", "format": "int64", "minimum": 1, "maximum": MAX_ID}
+    },
+    "POSTPROCESSING_HOOKS": ["drf_spectacular.hooks.postprocess_schema_enums", "web.schema.link"],
 }
 
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
-    "filters": {"repeated": {"()": "runtime.logs.Repeated"}},
+    "filters": {
+        "repeated": {"()": "runtime.logs.Repeated"},
+        "without_traceback": {"()": "runtime.logs.WithoutTraceback"},
+    },
     "handlers": {
         "stderr": {
             "class": "logging.StreamHandler",
             "formatter": "line",
             "filters": ["repeated"],
-        }
+        },
+        "security": {
+            "class": "logging.StreamHandler",
+            "formatter": "line",
+            "filters": ["repeated", "without_traceback"],
+        },
     },
     "root": {"handlers": ["stderr"], "level": "INFO"},
-    # Under load, one line per refused request would fill the log.
-    "loggers": {"django.request": {"level": "ERROR"}},
+    "loggers": {
+        # Under load, one line per refused request would fill the log.
+        "django.request": {"level": "ERROR"},
+        # Where in Django a request was found suspicious tells nothing about it.
+        "django.security": {"handlers": ["security"], "propagate": False},
+    },
 }

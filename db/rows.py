@@ -1,10 +1,10 @@
-"""Bulk inserts without model instances."""
+"""Bulk inserts and deletes without model instances."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from django.db import connection
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 
 def insert_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -14,3 +14,12 @@ def insert_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Seque
     sql = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.executemany(sql, rows)  # type: ignore[arg-type]
+
+
+def delete_first(rows: QuerySet[Any, Any], column: str, *, most: int = 1_000) -> bool:
+    """Delete about ``most`` rows, the first ones by a column; return whether there are more."""
+    values = rows.order_by(column).values_list(column, flat=True)
+    end = list(values[most : most + 1])
+    doomed = rows.filter(**{f"{column}__lte": end[0]}) if end else rows
+    doomed.delete()
+    return bool(end)

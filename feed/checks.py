@@ -12,6 +12,8 @@ from feed.listings import get_listing
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.base import MOST_SHARDS
+from feed.visibility import POLICIES
+from web.lanes import THREADS
 from web.leaders import MOST_WAITING
 
 
@@ -63,6 +65,20 @@ def check_shards_are_a_power_of_two(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
+def check_visibility_is_known(**kwargs: Any) -> list[CheckMessage]:
+    """An unknown policy would hide too little."""
+    if settings.FEED_VISIBILITY in POLICIES:
+        return []
+    return [
+        Error(
+            f"FEED_VISIBILITY is {settings.FEED_VISIBILITY!r}; it must be one of {POLICIES}.",
+            hint="Leave it out: everyone who has an account may read all posts.",
+            id="feed.E005",
+        )
+    ]
+
+
+@register()
 def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
     """Refuse an unknown FEED_LISTING at start, not at the first request."""
     get_listing()
@@ -78,20 +94,26 @@ def check_connections_suffice(
     Threads that share a pool need no more than its size.
     """
     threads = settings.WEB_THREADS or 1 + MOST_WAITING
-    wanted = settings.WEB_WORKERS * min(threads, settings.DB_POOL_SIZE or threads)
+    wanted = settings.WEB_WORKERS * _connections_of(threads)
+    if not settings.WEB_THREADS:
+        wanted += settings.WEB_SLOW_WORKERS * _connections_of(sum(THREADS.values()))
     warnings: list[CheckMessage] = []
     for alias in databases or ():
         allowed = _max_connections(alias)
         if allowed is not None and wanted > allowed:
             warnings.append(
                 checks.Warning(
-                    f"{settings.WEB_WORKERS} app workers of {threads} threads may ask for "
-                    f"{wanted} connections; the database {alias!r} allows {allowed}.",
+                    f"The app workers may ask for {wanted} connections; the database {alias!r} "
+                    f"allows {allowed}.",
                     hint="Lower WEB_WORKERS or WEB_THREADS, or raise max_connections.",
                     id="feed.W001",
                 )
             )
     return warnings
+
+
+def _connections_of(threads: int) -> int:
+    return min(threads, settings.DB_POOL_SIZE or threads)
 
 
 @register(Tags.database)

@@ -10,8 +10,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
 
-from feed import batches, epochs, statements
-from feed.friendships import finish_changes
+from feed import batches, epochs, friendships, people, statements
 from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
 from feed.strategies import get_strategy
@@ -90,7 +89,8 @@ def _heal() -> None:
     if time.monotonic() < _healed_at + HEAL_EVERY_S:
         return
     epochs.check(get_timeline_store())
-    finish_changes()
+    friendships.finish_changes()
+    people.finish_changes()
     _healed_at = time.monotonic()
 
 

@@ -1,58 +1,111 @@
-"""Friendship changes, and what they do to timelines."""
+"""Changes between two people, and what they do to timelines."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from datetime import timedelta
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
-from accounts import friendships
+from accounts import blocks, friendships, limits
+from accounts.friendships import Asked, friend_ids
 from feed import epochs
 from feed.due import newest_post_id
+from feed.exports.services import withdraw_exports
 from feed.models import FriendshipChange
 from feed.timeline_stores import get_timeline_store, timeline_stores
 
 LEFT_BEHIND_S = 5
 """Age of a change that its process didn't finish."""
+MOST_AT_ONCE = 500
+"""Changes that are finished together."""
 
 
-def befriend(person_id: int, friend_id: int) -> None:
-    """Make two people friends: each one's posts, earlier ones too, are in the other's feed.
+def ask(person_id: int, friend_id: int) -> Asked:
+    """Say that a person would like to be friends with another; they are once both have said so.
 
-    Repeating it changes nothing. Raises Person.DoesNotExist, or ValueError if both are the same.
+    Then each one's posts, earlier ones too, are in the other's feed. Repeating it changes nothing.
+    Raises Limited, or like ``accounts.friendships.ask``.
     """
-    _change(friendships.befriend, person_id, friend_id)
+    if not friendships.have_asked(person_id, friend_id):
+        limits.take(f"friend requests of {person_id}", **settings.FRIEND_REQUESTS)
+    with transaction.atomic():
+        answer = friendships.ask(person_id, friend_id)
+        if answer is Asked.ACCEPTED:
+            _note(person_id, [friend_id])
+    if answer is not Asked.WAITING:
+        _finish_between(person_id, friend_id)
+    return answer
 
 
 def unfriend(person_id: int, friend_id: int) -> None:
-    """End a friendship, if there is one: neither one's posts are in the other's feed any more.
+    """End a friendship, withdraw a request or decline one.
 
-    Raises like ``befriend``.
+    Neither one's posts are in the other's feed any more. Repeating it changes nothing. Raises like
+    ``accounts.friendships.unfriend``.
     """
-    _change(friendships.unfriend, person_id, friend_id)
+    with transaction.atomic():
+        if friendships.unfriend(person_id, friend_id):
+            _note(person_id, [friend_id])
+    _finish_between(person_id, friend_id)
+
+
+def block(person_id: int, other_id: int) -> None:
+    """Block somebody: neither finds the other's posts anywhere any more.
+
+    Repeating it changes nothing. Raises like ``accounts.blocks.block``.
+    """
+    with transaction.atomic():
+        if blocks.block(person_id, other_id):
+            _note(person_id, [other_id])
+            withdraw_exports([person_id, other_id])
+    _finish_between(person_id, other_id)
+
+
+def end_all(person_id: int) -> None:
+    """End all friendships of a person, some at a time."""
+    friends = friend_ids(person_id)
+    while some := list(friends[:MOST_AT_ONCE]):
+        with transaction.atomic():
+            friendships.end_all(person_id, some)
+            _note(person_id, some)
+            withdraw_exports(some)
+        _finish(list(FriendshipChange.objects.filter(person_id=person_id)))
 
 
 def finish_changes() -> None:
     """Finish the changes of processes that died after the commit."""
     long_ago = Now() - timedelta(seconds=LEFT_BEHIND_S)
-    for change in FriendshipChange.objects.filter(changed_at__lt=long_ago)[:100]:
-        _finish(change)
+    left = list(FriendshipChange.objects.filter(changed_at__lt=long_ago)[:MOST_AT_ONCE])
+    if left:
+        _finish(left)
 
 
-def _change(write: Callable[[int, int], None], person_id: int, friend_id: int) -> None:
-    with transaction.atomic():
-        write(person_id, friend_id)
-        change = FriendshipChange.objects.create(person_id=person_id, friend_id=friend_id)
-    _finish(change)
+def _note(person_id: int, friend_ids: Sequence[int]) -> None:
+    """Note changes whose timelines are still to be changed, in their transaction."""
+    FriendshipChange.objects.bulk_create(
+        FriendshipChange(person_id=person_id, friend_id=friend_id) for friend_id in friend_ids
+    )
 
 
-def _finish(change: FriendshipChange) -> None:
-    """Leave everything so far to the database, in both timelines.
+def _finish_between(person_id: int, friend_id: int) -> None:
+    """Finish all changes between two people, also one that another process hasn't finished yet."""
+    mine = Q(person_id=person_id, friend_id=friend_id)
+    either = mine | Q(person_id=friend_id, friend_id=person_id)
+    changes = list(FriendshipChange.objects.filter(either))
+    if changes:
+        _finish(changes)
+
+
+def _finish(changes: Sequence[FriendshipChange]) -> None:
+    """Leave everything so far to the database, in the timelines of both people of each change.
 
     A batch may still be on its way to them that was computed with the friends of before. It holds
     only posts that were committed before the change, and so none above the newest one now.
     """
     epochs.forget()  # a new one may have begun
     store = timeline_stores[epochs.current(get_timeline_store()).store]
-    store.change([change.person_id, change.friend_id], through=newest_post_id())
-    change.delete()
+    owners = {it for change in changes for it in (change.person_id, change.friend_id)}
+    store.change(sorted(owners), through=newest_post_id())
+    FriendshipChange.objects.filter(id__in=[change.id for change in changes]).delete()

@@ -13,10 +13,12 @@ from rest_framework.views import APIView
 
 from db.writes import why_not
 from feed import selectors
+from feed.backlog import reason_full
 from feed.recent_rates import WINDOW_S, recent_rates
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from runtime.question import Answer, Question
+from web.lanes import PROBE
 
 WITHIN_S = 0.4
 """Seconds that a probe waits for the database and the timeline store."""
@@ -24,6 +26,7 @@ AWAY = {"status": "unready", "database": "unavailable"}
 
 
 class Probe(APIView):
+    lane = PROBE
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
@@ -40,16 +43,18 @@ class ReadyView(Probe):
     def get(self, request: Request) -> Response:
         """Return whether the database takes writes and the store is usable, and the backlog.
 
-        With READY_BACKLOG_AGE_S, a backlog that has become older is unready too.
+        While posts are refused because of the backlog, it is ready: for everything else. With
+        READY_BACKLOG_AGE_S, a backlog that has become older is unready.
         """
         try:
-            (database, backlog), store = _with_store(_database)
+            (database, backlog, posts), store = _with_store(_database)
         except (DatabaseError, TimeoutError):
             return Response(AWAY, status=503)
         too_old = 0 < settings.READY_BACKLOG_AGE_S < (backlog.oldest_age_s or 0)
         is_ready = database == store == "ok" and not too_old
         state = {"status": "ready" if is_ready else "unready", "database": database, "store": store}
-        return Response(state | {"backlog": backlog._asdict()}, status=200 if is_ready else 503)
+        waiting = {"posts": posts, "backlog": backlog._asdict()}
+        return Response(state | waiting, status=200 if is_ready else 503)
 
 
 @extend_schema(exclude=True)
@@ -64,8 +69,10 @@ class StatusView(Probe):
         return Response({**chosen, "store_state": store, **found})
 
 
-def _ask_database() -> tuple[str, selectors.Backlog]:
-    return why_not() or "ok", selectors.backlog()
+def _ask_database() -> tuple[str, selectors.Backlog, str]:
+    full = reason_full()
+    posts = f"refused: {full}" if full else "ok"
+    return why_not() or "ok", selectors.backlog(), posts
 
 
 def _ask_counts() -> dict[str, Any]:

@@ -35,9 +35,11 @@ def hydrate(ids: Sequence[int]) -> dict[int, bytes]:
     return {post_id: post for post_id, post in posts.items() if post}
 
 
-def forget(post_id: int) -> None:
-    """Send readers to the database for this post; to be called before it is deleted."""
-    caches["posts"].set(f"{_prefix()}{post_id}", ASK_THE_DATABASE, 2 * KEEP_S)
+def forget(*post_ids: int) -> None:
+    """Send readers to the database for these posts; to be called before they are deleted."""
+    prefix = _prefix()
+    markers = {f"{prefix}{post_id}": ASK_THE_DATABASE for post_id in post_ids}
+    caches["posts"].set_many(markers, 2 * KEEP_S)
 
 
 def _read(ids: Sequence[int], prefix: str) -> dict[int, bytes]:

@@ -79,6 +79,7 @@ class IdempotencyKey(models.Model):
     key_sha256 = models.CharField(max_length=64)
     body_sha256 = models.CharField(max_length=64)
     post = models.ForeignKey(Post, models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(db_default=Now(), db_index=True, editable=False)
 
 
 class TimelineEntry(models.Model):
@@ -171,6 +172,15 @@ class FriendshipChange(models.Model):
     changed_at = models.DateTimeField(db_default=Now())
 
     objects: ClassVar[models.Manager["FriendshipChange"]]
+
+
+class AuthorChange(models.Model):
+    """A person who was deactivated, reactivated or deleted: their posts don't show it yet."""
+
+    person_id = models.BigIntegerField()
+    changed_at = models.DateTimeField(db_default=Now())
+
+    objects: ClassVar[models.Manager["AuthorChange"]]
 
 
 class Epoch(models.Model):

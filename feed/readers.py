@@ -21,16 +21,8 @@ if TYPE_CHECKING:
     from feed.timeline_stores.base import TimelineStore
 
 
-class _Seen:
-    """Readers of today whom this process has noted."""
-
-    def __init__(self) -> None:
-        self.period: tuple[int, date] | None = None
-        """Number of the epoch, and day."""
-        self.people: set[int] = set()
-
-
-_seen = _Seen()
+_noted: dict[tuple[int, date], set[int]] = {}
+"""Readers whom this process has noted, by number of the epoch and day; only the latest are kept."""
 
 
 def is_noted(store: "TimelineStore", person_id: int) -> bool:
@@ -42,15 +34,16 @@ def is_noted(store: "TimelineStore", person_id: int) -> bool:
     if not epoch.active_days:
         return True
     period = (epoch.number, _today())
-    if _seen.period != period:
-        _seen.period, _seen.people = period, set()
-    if person_id not in _seen.people:
+    if period not in _noted:
+        _noted.clear()
+    noted = _noted.setdefault(period, set())
+    if person_id not in noted:
         try:
             if not _note(person_id, epoch.active_days):
                 _return(store, person_id)
         except OperationalError:
             return False
-        _seen.people.add(person_id)
+        noted.add(person_id)
     return True
 
 

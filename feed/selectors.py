@@ -8,8 +8,12 @@ from redis.exceptions import RedisError
 
 from feed import epochs
 from feed.hydration import hydrate
-from feed.models import FriendshipChange, Poison, Post
+from feed.models import AuthorChange, FriendshipChange, Poison, Post
 from feed.timeline_stores import get_timeline_store
+from feed.visibility import visible
+
+MOST_IDS = 500
+"""Ids that a feed is read by at a time."""
 
 
 class Page(NamedTuple):
@@ -41,20 +45,21 @@ class PoisonPosts(NamedTuple):
 def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
     """Return a page of a person's feed: their timeline's posts without deleted ones."""
     posts: dict[int, bytes] = {}
+    size = limit + 1
     while len(posts) <= limit:
-        ids = get_timeline_store().page(owner_id, before=before, limit=limit + 1)
+        ids = get_timeline_store().page(owner_id, before=before, limit=size)
         posts |= hydrate(ids)
-        if len(ids) <= limit:
+        if len(ids) < size:
             break
-        before = ids[-1]
+        before, size = ids[-1], min(2 * size, MOST_IDS)  # an author's posts may all be hidden
     shown = list(posts)[:limit]
     more = len(posts) > limit
     return Feed({post_id: posts[post_id] for post_id in shown}, shown[-1] if more else None)
 
 
-def posts_by(*, author_id: int, before: int | None, limit: int) -> Page:
-    """Return a page of one person's own posts."""
-    posts = Post.objects.live().filter(author_id=author_id).order_by("-id")
+def posts_by(*, author_id: int, viewer_id: int, before: int | None, limit: int) -> Page:
+    """Return a page of one person's own posts, as far as the viewer may read them."""
+    posts = visible(Post.objects.live(), viewer_id).filter(author_id=author_id).order_by("-id")
     if before is not None:
         posts = posts.filter(id__lt=before)
     found = list(posts[: limit + 1])
@@ -89,8 +94,8 @@ def store_state() -> str:
 
 
 def unfinished_changes() -> int:
-    """Return the number of friendship changes that the timelines don't show yet."""
-    return FriendshipChange.objects.count()
+    """Return the number of changes that timelines or posts don't show yet."""
+    return FriendshipChange.objects.count() + AuthorChange.objects.count()
 
 
 def miscounted_posts() -> int:

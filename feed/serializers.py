@@ -9,6 +9,7 @@ from feed.models import MAX_BODY_CHARACTERS, Post
 from web.serializers import StrictSerializer, TextField
 
 MAX_PAGE = 1_000_000
+KEY_PATTERN = "[!-~]{1,255}"
 
 
 class NewPostSerializer(StrictSerializer):
@@ -17,7 +18,7 @@ class NewPostSerializer(StrictSerializer):
 
 class IdempotencyKeySerializer(serializers.Serializer[Any]):
     key = serializers.RegexField(
-        r"\A[\x21-\x7e]{1,255}\Z",
+        rf"\A{KEY_PATTERN}\Z",
         required=False,
         trim_whitespace=False,
         error_messages={"invalid": "Use 1 to 255 printable ASCII characters without spaces."},
@@ -57,18 +58,16 @@ class ListingQuerySerializer(serializers.Serializer[Any]):
     sort = serializers.ChoiceField(["-likes"], default="-likes")
     size = serializers.IntegerField(min_value=1, max_value=100, default=10)
     page = serializers.IntegerField(
-        min_value=1, max_value=MAX_PAGE, default=None, help_text="Counted from 1."
+        min_value=1,
+        max_value=MAX_PAGE,
+        default=None,
+        help_text="Counted from 1, at the first post or after `after`.",
     )
     after = serializers.RegexField(
         r"\A[0-9]{1,9}-[0-9]{1,18}\Z",
         default=None,
         help_text="The likes and the id of the last post before the page, like 12-345.",
     )
-
-    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        if attrs["page"] and attrs["after"]:
-            raise serializers.ValidationError({"after": ["Use either `page` or `after`."]})
-        return attrs
 
 
 class ListingSerializer(serializers.Serializer[Any]):

@@ -1,24 +1,25 @@
 """Feed endpoints: they parse requests, call services and selectors, and answer."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from django.http import Http404, HttpResponse
 from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
-from rest_framework.exceptions import APIException, AuthenticationFailed, ValidationError
+from rest_framework.exceptions import APIException, AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 from rest_framework.views import APIView
 
+from accounts import services as accounts
 from accounts.authentication import person_id
-from accounts.models import Person
+from accounts.selectors import known_to
 from feed import selectors, services
-from feed.friendships import befriend, unfriend
+from feed.backlog import BacklogFull
 from feed.listings import get_listing
 from feed.listings.base import Position
 from feed.serializers import (
+    KEY_PATTERN,
     IdempotencyKeySerializer,
     LikedPostSerializer,
     ListingQuerySerializer,
@@ -28,6 +29,7 @@ from feed.serializers import (
     PageSerializer,
     PostSerializer,
 )
+from web.api import Unavailable
 from web.own_writes import has_written
 
 # Created once: each new serializer copies all its fields.
@@ -44,8 +46,16 @@ LISTING = ListingSerializer()
 IDEMPOTENCY_KEY_HEADER = OpenApiParameter(
     "Idempotency-Key",
     location=OpenApiParameter.HEADER,
+    pattern=rf"^{KEY_PATTERN}$",
     description="1 to 255 printable ASCII characters. A request that repeats a key returns the "
     "first one's post again; with another body it is refused.",
+)
+REPLAYED_HEADER = OpenApiParameter(
+    "Idempotent-Replayed",
+    location=OpenApiParameter.HEADER,
+    enum=["true"],
+    response=[201],
+    description="The answer to a repeated Idempotency-Key.",
 )
 
 
@@ -53,6 +63,12 @@ class KeyReused(APIException):
     status_code = 422
     default_detail = "This Idempotency-Key was used for a post with another body."
     default_code = "idempotency_key_reused"
+
+
+class DeliveriesBehind(Unavailable):
+    default_detail = "Deliveries are behind. Try again later."
+    default_code = "backlog_full"
+    wait = 10
 
 
 class UnknownPerson(AuthenticationFailed):
@@ -66,25 +82,31 @@ class PostsView(APIView):
         responses=ListingSerializer,
     )
     def get(self, request: Request) -> Response:
-        """List all posts by likes, then newest first."""
+        """List all posts that one may read, by likes, then newest first."""
         query = LISTING_QUERY.run_validation(request.query_params.dict())
         after = query["after"] and Position.parse(query["after"])
         page = get_listing().page(
-            number=query["page"], after=after, size=query["size"], fresh=has_written(request)
+            viewer_id=person_id(request),
+            number=query["page"],
+            after=after,
+            size=query["size"],
+            fresh=has_written(request),
         )
         following = None
         if page.next:
-            url = remove_query_param(request.build_absolute_uri(), "after")
-            following = replace_query_param(url, *page.next)
+            url = remove_query_param(request.build_absolute_uri(), "page")
+            following = replace_query_param(remove_query_param(url, "after"), *page.next)
         return Response(LISTING.to_representation({"posts": page.posts, "next": following}))
 
     @extend_schema(
         request=NewPostSerializer,
         responses={
             201: PostSerializer,
+            404: OpenApiResponse(description="The key's post has been deleted."),
             422: OpenApiResponse(description="The key was used with another body."),
+            503: OpenApiResponse(description="Deliveries are behind, or a server is away."),
         },
-        parameters=[IDEMPOTENCY_KEY_HEADER],
+        parameters=[IDEMPOTENCY_KEY_HEADER, REPLAYED_HEADER],
     )
     def post(self, request: Request) -> Response:
         """Write a post; it is committed when the answer is 201."""
@@ -95,10 +117,12 @@ class PostsView(APIView):
                 body=new["body"],
                 idempotency_key=_idempotency_key(request),
             )
-        except services.UnknownPerson:
+        except accounts.UnknownPerson:
             raise UnknownPerson from None
         except services.KeyReused:
             raise KeyReused from None
+        except BacklogFull:
+            raise DeliveriesBehind from None
         headers = {"Idempotent-Replayed": "true"} if published.replayed else None
         return Response(POST.to_representation(published.post), status=201, headers=headers)
 
@@ -107,9 +131,12 @@ class PostView(APIView):
     @extend_schema(responses=LikedPostSerializer)
     def get(self, request: Request, post_id: int) -> Response:
         """Read a post."""
-        return Response(LIKED_POST.to_representation(get_listing().post(post_id)))
+        post = get_listing().post(post_id, viewer_id=person_id(request))
+        return Response(LIKED_POST.to_representation(post))
 
-    @extend_schema(responses={204: None})
+    @extend_schema(
+        responses={204: None, 403: OpenApiResponse(description="Somebody else wrote it.")}
+    )
     def delete(self, request: Request, post_id: int) -> Response:
         """Delete one's own post."""
         services.delete_post(person_id=person_id(request), post_id=post_id)
@@ -122,7 +149,7 @@ class LikeView(APIView):
         """Like a post."""
         try:
             services.like_post(person_id=person_id(request), post_id=post_id)
-        except services.UnknownPerson:
+        except accounts.UnknownPerson:
             raise UnknownPerson from None
         return Response(status=204)
 
@@ -146,33 +173,13 @@ class FeedView(APIView):
 class PersonPostsView(APIView):
     @extend_schema(parameters=[PageQuerySerializer], responses=PageSerializer)
     def get(self, request: Request, author_id: int) -> Response:
-        """Read a person's own posts, newest first."""
-        page = selectors.posts_by(author_id=author_id, **_page_query(request))
-        if not page.posts and not Person.objects.filter(id=author_id).exists():
+        """Read a person's own posts, as far as one may, newest first."""
+        viewer_id = person_id(request)
+        page = selectors.posts_by(author_id=author_id, viewer_id=viewer_id, **_page_query(request))
+        if not page.posts and not known_to(viewer_id).filter(id=author_id).exists():
             raise Http404
         answer = {"posts": page.posts, "next": _following(request, page)}
         return Response(PAGE.to_representation(answer))
-
-
-class FriendView(APIView):
-    @extend_schema(request=None, responses={204: None})
-    def put(self, request: Request, friend_id: int) -> Response:
-        """Befriend a person: each one's posts, earlier ones too, are in the other's feed."""
-        return self._change(befriend, request, friend_id)
-
-    @extend_schema(responses={204: None})
-    def delete(self, request: Request, friend_id: int) -> Response:
-        """End a friendship: neither one's posts are in the other's feed any more."""
-        return self._change(unfriend, request, friend_id)
-
-    def _change(
-        self, change: Callable[[int, int], None], request: Request, friend_id: int
-    ) -> Response:
-        try:
-            change(person_id(request), friend_id)
-        except ValueError as error:
-            raise ValidationError({"detail": str(error)}) from None
-        return Response(status=204)
 
 
 def _idempotency_key(request: Request) -> str | None:

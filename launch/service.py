@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import secrets
 import sqlite3
 import sys
 import urllib.request
@@ -22,11 +23,20 @@ from launch.servers.replicas import Replicas
 from launch.variants import Variant
 
 CORES = os.cpu_count() or 1
-SECRET_KEY = "a key for private servers on this machine, for one run only"  # noqa: S105
 NO_QUOTA = (
     "This machine's control groups can't be written, so no app server was held to {cpus:g} cores: "
     "one alone has the whole machine, and more of them add nothing."
 )
+UNGUARDED = {
+    "WEB_QUEUE_S": "0",
+    "MAX_HASHING": "0",
+    "LOG_IN_FAILURES_PER_CLIENT": "0",
+    "LOG_IN_FAILURES_PER_ACCOUNT": "0",
+    "LOG_IN_FAILURES_PER_ADDRESS": "0",
+    "SIGNUPS_PER_ADDRESS": "0",
+    "FRIEND_REQUESTS": "0",
+}
+"""Users who wait are measured, and all come from one address; a variant may set limits again."""
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left")
 
 
@@ -70,6 +80,9 @@ class Receipt(NamedTuple):
 class Service:
     """Runs a variant on 127.0.0.1 with its files in ``folder``."""
 
+    guarded = False
+    """With the service's own limits, instead of UNGUARDED."""
+
     def __init__(
         self,
         variant: Variant,
@@ -84,6 +97,8 @@ class Service:
         self.folder = folder
         self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self.secret_key = secrets.token_urlsafe(64)
+        """Of this service only: whoever has another one's tokens gets no further here."""
         self.tokens = folder / "tokens.csv"
         self.replica_lag = folder / "replication.csv"
         """Written while the service runs, where it has replicas (``launch.replication``)."""
@@ -179,11 +194,12 @@ class Service:
         """Return an environment for each database; app servers share one or have their own."""
         database = self.variant.database
         shared = {
-            "SECRET_KEY": SECRET_KEY,
+            "SECRET_KEY": self.secret_key,
             "WEB_WORKERS": str(database.app_workers(CORES)),
             "WEB_THREADS": str(database.threads),
-            "SIGNUP_SLOTS_DIR": f"{self.folder}/slots",
+            "HASHING_SLOTS_DIR": f"{self.folder}/slots",
             "EXPORT_DIR": f"{self.folder}/exports",
+            **({} if self.guarded else UNGUARDED),
             **self.variant.environment,
         }
         for server in self.servers:

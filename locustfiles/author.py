@@ -16,8 +16,8 @@ from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 
 from locustfiles.people import LoadPerson
-from locustfiles.posts import random_body
 from locustfiles.rows import RowLog
+from locustfiles.texts import random_body
 from locustfiles.visitor import Visitor
 
 URL, NAME = "/v1/me/posts/", "/v1/posts/"

@@ -23,9 +23,9 @@ from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 
 from locustfiles.arrivals import count_from
-from locustfiles.posts import random_body
 from locustfiles.ramp import SHAPES, users_at
 from locustfiles.rows import RowLog
+from locustfiles.texts import random_body
 from locustfiles.visitor import Visitor
 
 LISTING = "/v1/posts/?sort=-likes"

@@ -1,8 +1,11 @@
 """Visitors who post: accepted posts are recorded, and audited at the end."""
 
 import os
+import time
 from typing import Any
+from uuid import uuid4
 
+import gevent
 from locust import events
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
@@ -10,9 +13,17 @@ from locust.env import Environment
 from locustfiles import ending, tab, thresholds
 from locustfiles.ending import Ending
 from locustfiles.people import LoadPerson
-from locustfiles.posts import AcceptedLog, random_body
+from locustfiles.posts import AcceptedLog
 from locustfiles.service import Watch
+from locustfiles.texts import random_body
 from locustfiles.visitor import Visitor
+
+REPEATS = 10
+"""Most repeats of a post with an idempotency key."""
+REPEAT_AFTER_S = 1.0
+"""Seconds between them, as the service's Retry-After says."""
+MAY_REPEAT = (0, 503)
+"""Answers after which a post may be stored or not; 0: none."""
 
 
 @events.init_command_line_parser.add_listener
@@ -22,9 +33,14 @@ def add_arguments(parser: LocustArgumentParser) -> None:
         "write every accepted post here, for manage.py audit_timelines --accepted; a worker adds "
         "its index to the name, like file-0.csv"
     )
+    keys = (
+        "send each post with an Idempotency-Key, and repeat it while it is answered 503 or not at "
+        "all; off by default: the published loads have no keys"
+    )
     lag = "exit with 1 if the lag's p99 over any 10 s is above this"
     parser.add_argument("--graph", choices=["ring", "star", "zipf"], default="ring", help=graph)
     parser.add_argument("--accepted", default=os.devnull, help=accepted, include_in_web_ui=False)
+    parser.add_argument("--idempotency-keys", action="store_true", help=keys)
     parser.add_argument("--fail-lag-ms", type=float, help=lag)
     ending.add_arguments(parser)
 
@@ -55,7 +71,16 @@ class Player(Visitor):
     def write_post(self, due: float) -> dict[str, Any] | None:
         """Post, and return the post if it was accepted."""
         body = {"body": random_body()}
-        post = self.answer_to(self.person, "POST", "/v1/posts/", 201, due, json=body)
-        if post is not None:
-            self.accepted.write(self.person, post)
-        return post
+        has_key = self.environment.parsed_options.idempotency_keys
+        headers = self.person.headers | ({"Idempotency-Key": str(uuid4())} if has_key else {})
+        person = self.person._replace(headers=headers)
+        for _ in range(1 + (REPEATS if has_key else 0)):
+            post = self.answer_to(person, "POST", "/v1/posts/", 201, due, json=body)
+            if post is not None:
+                self.accepted.write(self.person, post)
+                return post
+            if self.latest_status not in MAY_REPEAT:
+                break
+            gevent.sleep(REPEAT_AFTER_S)
+            due = time.time()
+        return None

@@ -1,6 +1,5 @@
-"""Texts of the load generator, and its record of accepted posts."""
+"""The load generator's record of accepted posts."""
 
-import random
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
@@ -10,18 +9,8 @@ from locust.env import Environment
 from locustfiles.people import LoadPerson
 from locustfiles.rows import RowLog
 
-WORDS = (
-    "today morning coffee window river garden paper letter friend street market summer winter "
-    "music story picture train mountain weather dinner little quiet early later always never"
-).split()
-BODIES = [" ".join(random.choices(WORDS, k=random.randint(30, 60))) for _ in range(500)]  # noqa: S311
 NEWEST = 200
 """Most posts remembered per person, and most posts read per feed."""
-
-
-def random_body() -> str:
-    """Return a text of a few hundred characters."""
-    return random.choice(BODIES)  # noqa: S311
 
 
 class AcceptedLog:

@@ -70,6 +70,8 @@ class Visitor(FastHttpUser):
     verdict: Verdict
     person: LoadPerson
     arrivals: Arrivals
+    latest_status = 0
+    """Of the user's latest answer; 0 if there was none."""
 
     def on_start(self) -> None:
         options: Any = self.environment.parsed_options
@@ -101,6 +103,7 @@ class Visitor(FastHttpUser):
             self.rest(method, url, headers=person.headers, **kwargs) as response,
         ):
             count_from(due, response)
+            self.latest_status = response.status_code
             self.arrivals.was_refused = response.status_code != status
             if self.arrivals.was_refused:
                 response.failure(f"status {response.status_code}")

@@ -7,6 +7,7 @@ from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from feed import selectors
+from feed.backlog import reason_full
 
 
 class Backlog(Collector):
@@ -15,6 +16,7 @@ class Backlog(Collector):
         try:
             backlog, poison = selectors.backlog(), selectors.poison()
             store, changes = selectors.store_state(), selectors.unfinished_changes()
+            full = reason_full()
         except DatabaseError:
             yield GaugeMetricFamily("feed_database_up", "Whether the database answers.", 0)
             return
@@ -24,6 +26,11 @@ class Backlog(Collector):
             "feed_oldest_pending_seconds",
             "Age of the oldest post without a receipt; 0 without a backlog.",
             backlog.oldest_age_s or 0.0,
+        )
+        yield GaugeMetricFamily(
+            "feed_accepts_posts",
+            "Whether posts are accepted: 0 while deliveries are too far behind.",
+            int(full is None),
         )
         yield GaugeMetricFamily(
             "feed_poison_posts", "Posts that cannot be delivered.", poison.posts

@@ -11,7 +11,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
 from metrics import definitions
 from metrics.backlog import Backlog
 from metrics.connections import count_connections
-from metrics.scrape import exposition
+from metrics.scrape import exposition, may_scrape
 
 PATH = "/metrics"
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -31,7 +31,7 @@ def metered(get_response: GetResponse) -> GetResponse:
     known: dict[Key, Series] = {}
 
     def answer(request: HttpRequest) -> HttpResponse:
-        if request.path_info == PATH and request.method == "GET":
+        if request.path_info == PATH and request.method == "GET" and may_scrape(request.META):
             return HttpResponse(exposition(Backlog()), content_type=CONTENT_TYPE_LATEST)
         started = perf_counter()
         response = get_response(request)

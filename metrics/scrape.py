@@ -1,7 +1,9 @@
 """Metrics in Prometheus' format."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from prometheus_client import CollectorRegistry, generate_latest, start_http_server
@@ -28,6 +30,18 @@ class Service(Collector):
         yield InfoMetricFamily("feed_service", "The strategy and the store in use.", chosen)
 
 
+def may_scrape(meta: Mapping[str, Any]) -> bool:
+    """Return whether a request comes from METRICS_ALLOW, and through no proxy."""
+    if "HTTP_X_FORWARDED_FOR" in meta:
+        return False
+    try:
+        address = ip_address(meta["REMOTE_ADDR"])
+    except ValueError:  # a UNIX socket, behind which is a proxy
+        return False
+    address = getattr(address, "ipv4_mapped", None) or address
+    return any(address in network for network in settings.METRICS_ALLOW)
+
+
 def exposition(*more: Collector) -> bytes:
     """Return the metrics in Prometheus' text format."""
     return generate_latest(_registry(*more))
@@ -36,7 +50,7 @@ def exposition(*more: Collector) -> bytes:
 def serve_where_asked() -> None:
     """Answer scrapes on METRICS_PORT, in a thread: for processes without a web server."""
     if settings.METRICS_PORT:
-        start_http_server(settings.METRICS_PORT, registry=_registry())
+        start_http_server(settings.METRICS_PORT, settings.METRICS_HOST, registry=_registry())
 
 
 def _registry(*more: Collector) -> CollectorRegistry:

@@ -35,6 +35,15 @@ class Repeated(Filter):
         return window[1] <= MOST
 
 
+class WithoutTraceback(Filter):
+    """Leaves a record's message, one line of it."""
+
+    def filter(self, record: LogRecord) -> bool:
+        record.exc_info = record.exc_text = None
+        record.msg, record.args = " ".join(record.getMessage().split()), ()
+        return True
+
+
 def write_in_background(log: Logger) -> None:
     """Write the log's lines in a background thread, which finishes before the process exits."""
     lines: SimpleQueue[Any] = SimpleQueue()

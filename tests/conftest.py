@@ -7,17 +7,19 @@ from django.conf import settings as django_settings
 from django.db import connection
 from kombu import pools
 from redis import Redis
-from rest_framework.test import APIClient
 
+from accounts import revocations
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
-from feed import batches, due, epochs
+from feed import backlog, batches, due, epochs
 from feed.friends import FriendCounts
+from feed.friendships import ask
 from feed.models import Epoch
 from feed.timeline_stores import get_timeline_store
 from launch import servers
 from launch.processes import Processes
 from tests.backends import REDIS_STORES
+from tests.described import Client
 from tests.workers.embedded import Worker
 from workers.celery import app
 
@@ -39,10 +41,25 @@ def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_
         django_settings.DATABASES["default"]["TEST"]["NAME"] = str(path)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_slots(tmp_path_factory):
+    """Let no other process hash in the slots of these tests."""
+    django_settings.HASHING_SLOTS_DIR = str(tmp_path_factory.mktemp("slots"))
+
+
 @pytest.fixture(autouse=True)
 def unknown_epoch():
-    """Let no test know the epoch of another one's database."""
+    """Let no test know the epoch of another one's database, nor its backlog."""
     epochs.forget()
+    backlog.forget()
+
+
+@pytest.fixture(autouse=True)
+def no_revocations(monkeypatch):
+    """Let no test know another one's revocations, nor ask for its own (``forget`` does)."""
+    known = revocations._Known()
+    known.read_at = float("inf")
+    monkeypatch.setattr(revocations, "_known", known)
 
 
 @pytest.fixture(autouse=True)
@@ -149,6 +166,12 @@ def make_people(count, friends=()):
     )
 
 
+def befriend(person_id, friend_id):
+    """Let two people ask each other."""
+    ask(person_id, friend_id)
+    ask(friend_id, person_id)
+
+
 def begin_with(store):
     """Let the database's timelines be in this store, as if there had never been another one."""
     Epoch.objects.exclude(store=store.alias).delete()
@@ -165,8 +188,8 @@ def whole_timelines():
 
 
 def client_of(person_id):
-    """Return an API client with the person's token; it returns a 500 instead of raising."""
-    client = APIClient(raise_request_exception=False)
+    """Return an API client with the person's token."""
+    client = Client()
     if person_id is not None:
         ((_, token),) = access_tokens([person_id])
         client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")

@@ -9,13 +9,16 @@ from django.db import OperationalError
 from django.http import HttpRequest, JsonResponse
 from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
-from rest_framework.exceptions import APIException, NotFound, ParseError
+from rest_framework.exceptions import APIException, NotFound, ParseError, ValidationError
 from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
 from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import exception_handler
+
+from db.outcomes import may_have_stored
 
 logger = logging.getLogger(__name__)
 
@@ -30,10 +33,28 @@ class RequestTooLarge(APIException):
 
 
 class Unavailable(APIException):
+    """503, with a code for programs beside the text."""
+
     status_code = 503
     default_detail = "A server behind this one can't take the request now. Try again."
     default_code = "unavailable"
     wait = 1  # seconds, answered as Retry-After
+
+    def __init__(self) -> None:
+        super().__init__({"detail": self.default_detail, "code": self.default_code})
+
+
+class NotStored(Unavailable):
+    default_detail = "A server behind this one can't take it now. Nothing was stored. Try again."
+    default_code = "not_stored"
+
+
+class OutcomeUnknown(Unavailable):
+    default_detail = (
+        "A server behind this one did not confirm the request. It may have been stored, or be "
+        "stored later. Repeat it; a post with the same Idempotency-Key, or it may appear twice."
+    )
+    default_code = "outcome_unknown"
 
 
 class StrictJSONParser(JSONParser):
@@ -71,10 +92,18 @@ def answer_exception(exc: Exception, context: dict[str, Any]) -> Response | None
         exc = NotFound()
     if isinstance(exc, RequestDataTooBig):
         exc = RequestTooLarge()
+    if isinstance(exc, ValidationError) and isinstance(exc.detail, list):
+        exc = ValidationError({"non_field_errors": exc.detail})  # null instead of an object
     if isinstance(exc, UNAVAILABLE):
         logger.warning("unavailable: %s", exc)
-        exc = Unavailable()
+        exc = _unavailable(context["request"])
     return exception_handler(exc, context)
+
+
+def _unavailable(request: Request) -> Unavailable:
+    if request.method in SAFE_METHODS:
+        return Unavailable()
+    return OutcomeUnknown() if may_have_stored() else NotStored()
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> JsonResponse:

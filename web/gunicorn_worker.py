@@ -1,25 +1,33 @@
 """gunicorn's gthread worker without its threads.
 
 It builds on parts of gunicorn that are not documented: how ThreadWorker hands connections on
-(enqueue_req, handle, finish_request, murder_pending, run, nr_conns, max_keepalived, poller,
-method_queue and its _queue), TConn's parser, the parser's unreader and its
+(enqueue_req, handle, finish_request, on_client_socket_readable, wait_for_and_dispatch_events,
+set_accept_enabled, murder_keepalived, murder_pending, run, nr_conns, keepalived_conns,
+max_keepalived, poller, method_queue and its _queue), TConn's parser, the parser's unreader and its
 buf, and of a request body.reader and _expected_100_continue. tests/web/test_gunicorn_private.py
 fails when those change.
 """
 
+from collections import Counter
 from functools import partial
 from resource import RLIMIT_NOFILE, getrlimit
 from selectors import EVENT_READ
-from socket import SHUT_WR, socket
+from socket import MSG_PEEK, SHUT_WR, socket
 from time import monotonic
 from typing import Any
 
+from django.conf import settings
 from django.db import connections
 from gunicorn.http import get_parser
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from web.leaders import MOST_WAITING, Leaders, Relieved
+from web.kept_alive import KeptAlive
+from web.lanes import SHORT, SLOW, Queue, is_refused, known_paths, lane_of, short_lane_of
+from web.leaders import Leaders, Relieved
+from web.passing import Full, Passing
 from web.received import READ_SIZE, Received
+from web.refusal import refusal
+from web.signals import refused
 
 REQUEST_WITHIN_S = 10
 """Seconds for a request to arrive, from its first byte; a first request, from the connection."""
@@ -27,11 +35,8 @@ ANSWER_WITHIN_S = 2
 """Seconds until the rest of an answer must fit into the socket's send buffer."""
 LEAVE_WITHIN_S = 2
 """Seconds for a client to read its last answer before the connection is closed."""
-MOST_WRITES_WAITING = 4
-"""While more requests wait, only safe methods are answered; at MOST_WAITING, only probes."""
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
-PROBES = ("/healthz", "/readyz", "/statusz")
-REFUSAL = b'{"detail":"Too many requests wait for a server behind this one. Try again."}'
+LOOK_EVERY_S = 0.02
+"""Seconds of answering, after which the loop reads what has arrived meanwhile."""
 
 
 class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -42,8 +47,13 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     requests, so a client that sends half a request blocks no other (docs/decisions/0036). While a
     request waits for a server behind this one, another thread runs the loop
     (docs/decisions/0043). Shorter waits block the process's other clients: run more of these
-    processes than cores.
+    processes than cores. What has arrived waits in queues, one for each lane, and slow requests go
+    to another process (docs/decisions/0047).
     """
+
+    _accepting: bool
+    passing: Passing | None = None
+    """Where slow requests go; None: this process answers them. Set before the worker is forked."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -52,6 +62,11 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         """Connections without a complete request → deadline; the oldest first."""
         self.leaving: dict[TConn, float] = {}
         """Connections that have had their last answer → deadline; the oldest first."""
+        self.keepalived_conns: Any = KeptAlive()
+        self.queues = {lane: Queue[TConn](settings.WEB_QUEUE_S) for lane in SHORT}
+        self.queued: set[TConn] = set()
+        self.refused: Counter[str] = Counter()
+        """Requests refused since the signal was sent last, by lane."""
 
     def init_process(self) -> None:
         may_open, _ = getrlimit(RLIMIT_NOFILE)
@@ -64,7 +79,7 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def load_wsgi(self) -> None:
         super().load_wsgi()
-        self.wsgi: Any = partial(self._call, self.wsgi)
+        self.paths = known_paths()
 
     def run(self) -> None:
         self.leaders.run()
@@ -77,22 +92,39 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             if self.nr_conns == before:
                 return
 
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """Accept connections, or no more; at the end, first those that wait to be accepted."""
+        if self.alive:
+            super().set_accept_enabled(enabled)
+        elif self._accepting:
+            self._accept_no_more()
+
+    def wait_for_and_dispatch_events(self, timeout: float) -> None:
+        super().wait_for_and_dispatch_events(0 if self.queued else timeout)
+        self._answer_for_a_while()
+
+    def on_client_socket_readable(self, conn: TConn, client: socket) -> None:
+        if self.cfg.is_ssl:
+            super().on_client_socket_readable(conn, client)
+        elif conn not in self.queued:  # else what it sends has to wait
+            self.enqueue_req(conn)
+
     def enqueue_req(self, conn: TConn) -> None:
-        """Answer a complete request; leave an incomplete one to the poller."""
+        """Queue a complete request; leave an incomplete one to the poller."""
         if self.cfg.is_ssl:
             super().enqueue_req(conn)  # as gthread does, in a thread
             return
         if conn.parser is None:
-            _begin(conn)
+            begin(conn)
         try:
             whole = conn.parser.unreader.receive(conn.sock)
         except OSError:
             self._close(conn)
             return
         if whole:
-            self._forget(conn)
-            self._answer(conn)
+            self._queue(conn)
         elif conn not in self.halves:
+            self._forget(conn)
             self._wait(conn, self.halves, REQUEST_WITHIN_S, lambda _: self.enqueue_req(conn))
 
     def handle_request(self, req: Any, conn: TConn) -> Any:
@@ -107,6 +139,17 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.log.warning("%s doesn't read its answer", conn.client)
             raise StopIteration from None
 
+    def murder_keepalived(self, force: bool = False) -> None:
+        """Close expired connections; while it stops, only those without a request on its way."""
+        if self.alive:
+            super().murder_keepalived(force)
+            return
+        for conn in list(self.keepalived_conns):
+            if (force or conn.timeout <= monotonic()) and _is_silent(conn.sock):
+                self.keepalived_conns.remove(conn)
+                self.poller.unregister(conn.sock)
+                self._close(conn)
+
     def murder_pending(self) -> None:
         """Close expired connections, and the oldest ones if new ones need their places."""
         super().murder_pending()
@@ -115,19 +158,92 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             while waiting and (self.nr_conns > most or next(iter(waiting.values())) < monotonic()):
                 self._close(next(iter(waiting)))
 
-    def _call(self, application: Any, environ: dict[str, Any], start_response: Any) -> Any:
-        """Call the application, or refuse what may wait if too many requests wait already."""
-        if self.leaders.waiting < MOST_WRITES_WAITING or self._may_wait(environ):
-            return application(environ, start_response)
-        length = str(len(REFUSAL))
-        headers = [("Content-Type", "application/json"), ("Content-Length", length)]
-        start_response("503 Service Unavailable", [*headers, ("Retry-After", "1")])
-        return [REFUSAL]
+    def _accept_no_more(self) -> None:
+        for listener in self.sockets:
+            self._accept_all(listener)
+        super().set_accept_enabled(False)
+        for listener in self.sockets:
+            listener.close()  # else the kernel gives it more connections (SO_REUSEPORT)
+        for conn in self.queued:
+            self._forget(conn)  # else it would be closed as idle
 
-    def _may_wait(self, environ: dict[str, Any]) -> bool:
-        is_safe = environ["REQUEST_METHOD"] in SAFE_METHODS
-        has_place = is_safe and self.leaders.waiting < MOST_WAITING
-        return has_place or environ["PATH_INFO"] in PROBES
+    def _accept_all(self, listener: socket) -> None:
+        before = -1
+        while before < self.nr_conns < self.worker_connections:
+            before = self.nr_conns
+            self.accept(listener)
+
+    def _queue(self, conn: TConn) -> None:
+        """Let a complete request wait in its lane, or pass a slow one on."""
+        line = conn.parser.unreader.line
+        lane = lane_of(line, self.paths)
+        if lane in SLOW:
+            if self._pass(conn, lane):
+                return
+            lane = short_lane_of(line)
+        if self.alive and conn in self.keepalived_conns:
+            conn.set_timeout()  # it stays in the poller, since most refused ones return there
+        else:
+            self._forget(conn)
+        self.queues[lane].put(conn, monotonic())
+        self.queued.add(conn)
+
+    def _pass(self, conn: TConn, lane: str) -> bool:
+        """Pass a connection to a slow worker; return False if there is none."""
+        if not (self.passing and self.alive and self.passing.is_attended()):
+            return False
+        try:
+            self.passing.send(conn.sock, conn.parser.unreader.buf.getvalue())
+        except Full:
+            self._refuse(conn, lane)
+        except OSError:
+            return False
+        else:
+            self._close(conn)
+        return True
+
+    def _answer_for_a_while(self) -> None:
+        """Answer or refuse queued requests, one of each lane in turn."""
+        until = monotonic() + LOOK_EVERY_S
+        while self.queued and (now := monotonic()) < until:
+            for lane, queue in self.queues.items():
+                if queue:
+                    self._answer_next(lane, *queue.take(now))
+        self._tell_refused()
+
+    def _answer_next(self, lane: str, conn: TConn, too_late: bool) -> None:
+        self.queued.discard(conn)
+        if conn.sock.fileno() < 0:
+            return  # it was closed as idle
+        if is_refused(lane, waiting=self.leaders.waiting, too_late=too_late):
+            self._refuse(conn, lane)
+        else:
+            self._forget(conn)
+            self._answer(conn)
+
+    def _refuse(self, conn: TConn, lane: str) -> None:
+        """Refuse a request that has not been parsed."""
+        self.refused[lane] += 1
+        received = conn.parser.unreader
+        has_body = not received.line.startswith(b"HEAD ")
+        is_kept = conn in self.keepalived_conns
+        has_place = is_kept or len(self.keepalived_conns) < self.max_keepalived
+        keeps = received.drop() and self.alive and has_place
+        answer = refusal(keeps=keeps, has_body=has_body)
+        try:
+            sent = conn.sock.send(answer)
+        except OSError:
+            sent = 0
+        if sent < len(answer):
+            self._close(conn)
+        elif not (is_kept and keeps) or len(received):
+            self._forget(conn)
+            self._finish(conn, keeps)
+
+    def _tell_refused(self) -> None:
+        for lane, count in self.refused.items():
+            refused.send(type(self), lane=lane, count=count)
+        self.refused.clear()
 
     def _hand_over(self) -> None:
         """Let ``run`` begin again in another thread, with what is left in the queue."""
@@ -179,7 +295,8 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.poller.register(conn.sock, EVENT_READ, on_readable)
 
     def _forget(self, conn: TConn) -> None:
-        for waiting in (self.halves, self.leaving):
+        """Take a connection out of the poller, whatever it waits for."""
+        for waiting in (self.halves, self.leaving, self.keepalived_conns):
             if waiting.pop(conn, None):
                 self.poller.unregister(conn.sock)
 
@@ -199,7 +316,15 @@ class _Answered:
         return True
 
 
-def _begin(conn: TConn) -> None:
+def _is_silent(sock: socket) -> bool:
+    """Return whether nothing has arrived; a closed connection says nothing either."""
+    try:
+        return not sock.recv(1, MSG_PEEK)
+    except OSError:
+        return True
+
+
+def begin(conn: TConn) -> None:
     conn.parser = get_parser(conn.cfg, conn.sock, conn.client)
     conn.parser.unreader = Received()
     conn.initialized = True

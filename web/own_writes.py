@@ -27,9 +27,14 @@ def seen(get_response: Handler) -> Handler:
                 return get_response(request)
         response = get_response(request)
         if response.status_code < 300:
-            keep_s = ceil(settings.OWN_WRITES_S)
-            position = primary_position()
-            response.set_cookie(COOKIE, position, max_age=keep_s, httponly=True, samesite="Lax")
+            response.set_cookie(
+                COOKIE,
+                primary_position(),
+                max_age=ceil(settings.OWN_WRITES_S),
+                secure=settings.HTTPS,
+                httponly=True,
+                samesite="Lax",
+            )
         return response
 
     return answer

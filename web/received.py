@@ -27,6 +27,8 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
         super().__init__()
         self._size: int | None = None  # of the first request; None until its head has arrived
         self._expects_continue = False
+        self.line = b""
+        """The first line of the first request, when its head has arrived."""
 
     def __len__(self) -> int:
         return int(self.buf.seek(0, SEEK_END))
@@ -49,6 +51,20 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
     def answered(self) -> None:
         """Go on to the next request."""
         self._size = None
+        self.line = b""
+
+    def put(self, data: bytes) -> bool:
+        """Add bytes that another process has received; return whether a request is complete."""
+        self.buf.write(data)
+        return self._is_whole()
+
+    def drop(self) -> bool:
+        """Go on without the first request; return whether the next one's begin is sure."""
+        data = self.take_buffered()
+        is_sure = self._size is not None and self._may_stay_open(data[: self._size])
+        self.buf.write(data[self._size :])
+        self.answered()
+        return is_sure
 
     def chunk(self, size_hint: int | None = None) -> bytes:
         """Raise instead of reading: gunicorn calls this when it has parsed all received bytes."""
@@ -77,8 +93,23 @@ class Received(Unreader):  # type: ignore[misc]  # gunicorn has no types
         if end < 4:
             return len(held) > MAX_HEAD or held.count(b"\n") > held.count(b"\r\n")
         head = held[:end]
+        self.line = head[: head.find(b"\r\n")]
         found = CONTENT_LENGTH.search(head)
         length = int(found[1]) if found else 0
         self._size = end + length if length <= settings.DATA_UPLOAD_MAX_MEMORY_SIZE else end
         self._expects_continue = b" HTTP/1.1\r\n" in head and bool(EXPECT.search(head))
         return len(held) >= self._size
+
+    def _may_stay_open(self, request: bytes) -> bool:
+        """Look, with some caution, whether the client and its body's length allow for it."""
+        head = request[: request.find(b"\r\n\r\n") + 4]
+        found = CONTENT_LENGTH.search(head)
+        length = int(found[1]) if found else 0
+        lower = head.lower()
+        return (
+            len(request) == len(head) + length
+            and lower.count(b"content-length") == (found is not None)
+            and b" http/1.1\r\n" in lower
+            and b"transfer-encoding" not in lower
+            and b"close" not in lower
+        )

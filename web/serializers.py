@@ -24,6 +24,8 @@ class TextField(serializers.CharField):
             data.encode()
         except UnicodeEncodeError:
             ProhibitSurrogateCharactersValidator()(data)
+        if self.max_length is not None and len(data) > self.max_length:  # also before it is trimmed
+            self.fail("max_length", max_length=self.max_length)
         return super().to_internal_value(data)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from django.db import connection
 
 from feed.delivery import deliver_pending
+from feed.expiry import remove_when_due
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,8 @@ class Drainer:
     def run(self) -> None:
         while not self._stopping.is_set():
             started = time.monotonic()
-            claimed = self._deliver_batch()
+            claimed = self._try(lambda: self._work(self.batch))
+            self._try(remove_when_due)
             self._stopping.wait(self._pause_s(claimed, started))
 
     def _pause_s(self, claimed: int, started: float) -> float:
@@ -60,9 +62,9 @@ class Drainer:
             return self.idle_s
         return max(0, started + self.linger_s - time.monotonic())
 
-    def _deliver_batch(self) -> int:
+    def _try(self, work: Callable[[], int | None]) -> int:
         try:
-            return self._work(self.batch)
+            return work() or 0
         except Exception as error:  # no error ends a drainer
             logger.warning("trying again in %s s: %s", RETRY_S, error)
             connection.close()

@@ -3,6 +3,7 @@
 from celery import shared_task
 
 from feed.delivery import deliver_one, deliver_pending
+from feed.expiry import remove_when_due
 from workers import chunks
 
 BATCH = 100
@@ -29,6 +30,7 @@ def drain() -> None:
 
 @shared_task
 def sweep() -> None:
-    """Periodic sweep: deliver what a lost message or a dead worker left behind."""
+    """Periodic sweep: deliver what a lost message or a dead worker left, and tidy up."""
     drain()
     chunks.forget_finished_chunks()
+    remove_when_due()

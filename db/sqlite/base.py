@@ -16,8 +16,13 @@ from typing import Any
 
 from django.db.backends.sqlite3 import base
 
+from db.outcomes import StoringCursor, StoringWrapper
 
-class Cursor(base.SQLiteCursorWrapper):
+REFUSALS = ("BUSY", "LOCKED", "READONLY", "FULL", "CANTOPEN", "CONSTRAINT")
+"""Names of errors after which nothing is stored; an I/O error is none."""
+
+
+class Cursor(StoringCursor, base.SQLiteCursorWrapper):
     """Begins the pending transaction with its first statement."""
 
     begin: Callable[[], None]
@@ -31,7 +36,7 @@ class Cursor(base.SQLiteCursorWrapper):
         return super().executemany(query, param_list)
 
 
-class DatabaseWrapper(base.DatabaseWrapper):
+class DatabaseWrapper(StoringWrapper, base.DatabaseWrapper):
     _queue: int | None = None
     _begin_due = False
 
@@ -44,7 +49,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def create_cursor(self, name: str | None = None) -> Cursor:
         cursor: Cursor = self.connection.cursor(factory=Cursor)
         cursor.begin = self._begin
+        cursor.stores, cursor.is_refusal = self.get_autocommit, self.is_refusal
         return cursor
+
+    @staticmethod
+    def is_refusal(error: Exception) -> bool:
+        name = getattr(error.__cause__ or error, "sqlite_errorname", "")
+        return name.removeprefix("SQLITE_").startswith(REFUSALS)
 
     def _start_transaction_under_autocommit(self) -> None:
         self._begin_due = True
@@ -61,7 +72,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise
 
     def _commit(self) -> None:
-        super()._commit()  # type: ignore[misc]
+        super()._commit()
         self._end()
 
     def _rollback(self) -> None:

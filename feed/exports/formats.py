@@ -1,12 +1,13 @@
 """Exports as files: the same cells in each format.
 
 A spreadsheet program runs a cell that begins like a formula, with the rights of the person who
-opens the file. Such a cell gets a leading apostrophe, which marks it as text
-(docs/decisions/0020).
+opens the file, and may split a CSV at other separators than ours. So every sign that could begin a
+formula gets an apostrophe before it, which marks text (docs/decisions/0020).
 """
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from tempfile import TemporaryFile
@@ -20,14 +21,19 @@ from feed.exports.selectors import Row
 Chunks = Iterable[list[Row]]
 Cells = tuple[int, int, str, str]
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+SIGNS = "=+-@\uff1d\uff0b\uff0d\uff20"
+FORMULA = (*SIGNS, "\t", "\r", "\n")
+"""What a cell must not begin with: signs, and characters that programs drop before them."""
+SEPARATORS = ",;|\t\r\n"
+BEGINS_A_CELL = re.compile(rf'(?:\A|[{SEPARATORS}])[\s"]*(?=[{re.escape(SIGNS)}])')
 SHEET_ROWS = 1_048_576
 """Most rows of a sheet; further rows go into another sheet."""
 PIECE = 64 * 1024
 
 
 def as_text(text: str) -> str:
-    """Return the text, escaped if a spreadsheet would read it as a formula."""
+    """Return the text without formulas, whichever of SEPARATORS a spreadsheet splits it at."""
+    text = BEGINS_A_CELL.sub(r"\g<0>'", text)
     return f"'{text}" if text.startswith(FORMULA) else text
 
 

@@ -12,6 +12,10 @@ class ExportJobQuerySet(models.QuerySet["ExportJob"]):
     def unfinished(self) -> "ExportJobQuerySet":
         return self.filter(finished_at=None, attempts__lte=MOST_ATTEMPTS)
 
+    def finished(self) -> "ExportJobQuerySet":
+        """Jobs that are ready or were given up."""
+        return self.exclude(finished_at=None, attempts__lte=MOST_ATTEMPTS)
+
 
 class ExportJob(models.Model):
     """An ordered export, with the lease of its worker."""

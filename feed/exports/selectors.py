@@ -11,6 +11,7 @@ from feed.due import posts_due
 from feed.exports.models import ExportJob
 from feed.models import Post
 from feed.timeline_stores import get_timeline_store
+from feed.visibility import visible
 
 CHUNK = 900
 """Posts in memory at a time; from 1,000 ids on MariaDB creates a temporary table."""
@@ -30,7 +31,8 @@ def exported_rows(person_id: int) -> Iterator[list[Row]]:
     """
     ids = _newest_ids(person_id, before=None)
     while ids:
-        posts = Post.objects.filter(id__in=ids).order_by("-id")  # by their ids: see hydration.py
+        # By their ids: see hydration.py.
+        posts = visible(Post.objects.filter(id__in=ids), person_id).order_by("-id")
         fields = ("deleted_at", "id", "author_id", "created_at", "body")
         yield [Row(*row) for deleted_at, *row in posts.values_list(*fields) if deleted_at is None]
         ids = _newest_ids(person_id, before=ids[-1])
@@ -42,8 +44,7 @@ def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
     Counts a row per delivery to a friend: this is expensive on purpose.
     """
     return (
-        posts_due(person_id)
-        .live()
+        visible(posts_due(person_id).live(), person_id)
         .annotate(month=Substr(Cast("created_at", CharField(max_length=26)), 1, 7))
         .values("author_id", "month")
         .annotate(posts=Count("id", distinct=True), deliveries=Count("author__friendships__friend"))

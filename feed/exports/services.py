@@ -1,6 +1,8 @@
 """Exports as jobs: a request orders one, a worker makes it, another request fetches it."""
 
 import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
@@ -9,7 +11,9 @@ from django.db import transaction
 from django.db.models import F, Q
 from django.db.models.functions import Now
 
+from accounts import limits
 from accounts.models import Person
+from db.lanes import keep_to_the_lane
 from feed.exports.formats import FORMATS
 from feed.exports.models import ExportJob
 from feed.exports.selectors import exported_rows
@@ -18,14 +22,29 @@ logger = logging.getLogger(__name__)
 
 LEASE = timedelta(minutes=5)
 """A worker without a result after this time counts as dead."""
+MOST_JOBS = 10
+
+
+@contextmanager
+def one_at_a_time(person_id: int) -> Iterator[None]:
+    """Let a person make one export or report at a time, in all processes. Raises Limited."""
+    with limits.lease(f"export of {person_id}", for_s=LEASE.total_seconds()):
+        keep_to_the_lane()
+        yield
 
 
 def order_export(*, person_id: int, file_format: str) -> ExportJob:
-    """Return a new job, or the person's unfinished one. Raises Person.DoesNotExist."""
+    """Return a new job, or the person's unfinished one. Raises Person.DoesNotExist.
+
+    Their oldest finished jobs are removed, so that they have at most MOST_JOBS.
+    """
     with transaction.atomic():
         person = Person.objects.select_for_update().get(id=person_id)
-        waiting = ExportJob.objects.unfinished().filter(person=person, format=file_format).first()
-        job = waiting or ExportJob.objects.create(person=person, format=file_format)
+        own = ExportJob.objects.filter(person=person)
+        job = own.unfinished().filter(format=file_format).first()
+        surplus = [] if job else list(own.finished().order_by("-id")[MOST_JOBS - 1 :])
+        job = job or ExportJob.objects.create(person=person, format=file_format)
+    _remove(surplus)
     job.refresh_from_db()
     return job
 
@@ -45,17 +64,25 @@ def make_next_export() -> bool:
         logger.exception("export %s failed", job.id)
         ExportJob.objects.filter(id=job.id).update(claimed_at=None)
     else:
-        ExportJob.objects.filter(id=job.id).update(finished_at=Now())
+        if not ExportJob.objects.filter(id=job.id).update(finished_at=Now()):
+            _path(job).unlink(missing_ok=True)  # it was withdrawn meanwhile
     return True
 
 
 def remove_expired_exports() -> None:
     """Remove jobs that are older than EXPORT_KEEP_S, and their files."""
     age = timedelta(seconds=settings.EXPORT_KEEP_S)
-    for job in ExportJob.objects.filter(created_at__lt=Now() - age):
-        _path(job).unlink(missing_ok=True)
-        _draft(job).unlink(missing_ok=True)
-        job.delete()
+    _remove(ExportJob.objects.filter(created_at__lt=Now() - age))
+
+
+def remove_exports(person_ids: Iterable[int]) -> None:
+    """Remove all jobs of these people, and their files."""
+    _remove(ExportJob.objects.filter(person_id__in=person_ids))
+
+
+def withdraw_exports(person_ids: Iterable[int]) -> None:
+    """Remove these people's jobs that were begun: they may hold what is hidden since."""
+    _remove(ExportJob.objects.filter(person_id__in=person_ids).exclude(claimed_at=None))
 
 
 def export_file(job: ExportJob) -> Path:
@@ -63,6 +90,14 @@ def export_file(job: ExportJob) -> Path:
     if job.state != "ready":
         raise ExportJob.DoesNotExist
     return _path(job)
+
+
+def _remove(jobs: Iterable[ExportJob]) -> None:
+    for job in jobs:
+        files = _path(job), _draft(job)
+        job.delete()  # a worker that finishes later finds no job, and removes its file
+        for file in files:
+            file.unlink(missing_ok=True)
 
 
 def _claim() -> ExportJob | None:

@@ -1,11 +1,12 @@
 """Endpoints of the exports and of the report."""
 
+from collections.abc import Generator, Iterator
 from itertools import chain
 from typing import Any
 
 from django.http import FileResponse, StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,21 +30,22 @@ QUERY = ExportQuerySerializer()
 NEW_EXPORT = NewExportSerializer()
 JOB = ExportJobSerializer()
 REPORT = ReportSerializer()
-FILES = {(200, it.content_type): OpenApiTypes.BINARY for it in FORMATS.values()}
+LOCATION = OpenApiParameter(
+    "Location", OpenApiTypes.URI, OpenApiParameter.HEADER, required=True, response=[202]
+)
+BUSY = {429: OpenApiResponse(description="Your last one is still being made.")}
+FILES: dict[Any, Any] = {(200, it.content_type): OpenApiTypes.BINARY for it in FORMATS.values()}
 
 
 class ExportView(APIView):
     lane = EXPENSIVE
 
-    @extend_schema(parameters=[ExportQuerySerializer], responses=FILES)
+    @extend_schema(parameters=[ExportQuerySerializer], responses=FILES | BUSY)
     def get(self, request: Request) -> StreamingHttpResponse:
         """Download one's whole feed and all one's own posts, newest first."""
         name = QUERY.run_validation(request.query_params.dict())["format"]
-        pieces = FORMATS[name].write(selectors.exported_rows(person_id(request)))
-        # A failure of the first read becomes an error answer, not a truncated file.
-        first = next(pieces)
         return StreamingHttpResponse(
-            chain((first,), pieces),
+            _Begun(_export(person_id(request), name)),
             content_type=FORMATS[name].content_type,
             headers=_attachment(name),
         )
@@ -52,15 +54,20 @@ class ExportView(APIView):
 class ReportView(APIView):
     lane = EXPENSIVE
 
-    @extend_schema(responses=ReportSerializer)
+    @extend_schema(responses={200: ReportSerializer, **BUSY})
     def get(self, request: Request) -> Response:
         """Count the posts of one's feed, and their deliveries to friends, by author and month."""
-        months = selectors.reach_by_month(person_id(request))
-        return Response(REPORT.to_representation({"months": list(months)}))
+        with services.one_at_a_time(person_id(request)):
+            months = list(selectors.reach_by_month(person_id(request)))
+        return Response(REPORT.to_representation({"months": months}))
 
 
 class ExportJobsView(APIView):
-    @extend_schema(request=NewExportSerializer, responses={202: ExportJobSerializer})
+    @extend_schema(
+        request=NewExportSerializer,
+        responses={202: ExportJobSerializer},
+        parameters=[LOCATION],
+    )
     def post(self, request: Request) -> Response:
         """Order an export, to be fetched later; an unfinished one is returned again."""
         name = NEW_EXPORT.run_validation(request.data)["format"]
@@ -91,6 +98,26 @@ class ExportFileView(APIView):
             raise ExportJob.DoesNotExist from None
         content_type = FORMATS[job.format].content_type
         return FileResponse(file, content_type=content_type, headers=_attachment(job.format))
+
+
+class _Begun:
+    """Pieces of which the first was already made.
+
+    So a failure of the first read becomes an error answer, not a truncated file.
+    """
+
+    def __init__(self, pieces: Generator[bytes]) -> None:
+        self._pieces = chain((next(pieces),), pieces)
+        self.close = pieces.close
+        """Django calls this at the end of the answer, also of one that breaks off."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self._pieces
+
+
+def _export(person_id: int, file_format: str) -> Generator[bytes]:
+    with services.one_at_a_time(person_id):
+        yield from FORMATS[file_format].write(selectors.exported_rows(person_id))
 
 
 def _attachment(name: str) -> dict[str, str]:

@@ -4,6 +4,7 @@ from typing import ClassVar, NamedTuple
 from django.db.models import QuerySet
 
 from feed.models import Post, PostQuerySet
+from feed.visibility import visible
 
 
 class Position(NamedTuple):
@@ -32,7 +33,7 @@ class ListingPage(NamedTuple):
 
 
 class Listing(ABC):
-    """All posts, those with the most likes first.
+    """All posts that the viewer may read, those with the most likes first.
 
     Every listing returns a page by its number or by the position before it. Numbers are offsets:
     each page is slower than the one before, and a change of the order in between skips or repeats
@@ -49,18 +50,30 @@ class Listing(ABC):
     def counted(self) -> PostQuerySet:
         """Return the live posts, each with its ``likes``."""
 
-    def post(self, post_id: int) -> Post:
+    def post(self, post_id: int, *, viewer_id: int) -> Post:
         """Return one of the posts. Raises Post.DoesNotExist."""
-        return self.counted().get(id=post_id)
+        return visible(self.counted(), viewer_id).get(id=post_id)
 
     def page(
-        self, *, number: int | None, after: Position | None, size: int, fresh: bool = False
+        self,
+        *,
+        viewer_id: int,
+        number: int | None,
+        after: Position | None,
+        size: int,
+        fresh: bool = False,
     ) -> ListingPage:
         """Return a page, the first one if neither a number nor a position is given.
 
         ``fresh``: the client has just written, and must see its write.
         """
-        posts: QuerySet[Post] = self.counted().order_by("-likes", "-id")  # type: ignore[misc]
+        return self.page_of(visible(self.counted(), viewer_id), number, after, size)
+
+    def page_of(
+        self, counted: PostQuerySet, number: int | None, after: Position | None, size: int
+    ) -> ListingPage:
+        """Return a page of these posts."""
+        posts: QuerySet[Post] = counted.order_by("-likes", "-id")  # type: ignore[misc]
         if after is not None:
             # Not "fewer likes or …": an index range needs one condition on its first column.
             posts = posts.filter(likes__lte=after.likes)  # type: ignore[misc]

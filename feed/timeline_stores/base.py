@@ -103,6 +103,9 @@ class TimelineStore(ABC):
     def remove_epoch(self, number: int) -> None:  # noqa: B027
         """Free the memory of timelines that belong to an earlier epoch."""
 
+    def discard(self, owner_id: int) -> None:  # noqa: B027
+        """Free the memory of the timeline of a person who was deleted."""
+
     @abstractmethod
     def clear(self) -> None:
         """Make every timeline of this epoch absent."""

@@ -31,6 +31,10 @@ class Memory(LockedStore):
     def get(self, owner_id: int) -> Timeline | None:
         return self._timelines.get(owner_id)
 
+    def discard(self, owner_id: int) -> None:
+        with self._lock:
+            self._timelines.pop(owner_id, None)
+
     def clear(self) -> None:
         with self._lock:
             self._timelines.clear()

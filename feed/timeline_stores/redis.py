@@ -35,17 +35,13 @@ def connect(url: str) -> Redis:
     """
     clients: dict[str, Redis] = _clients.__dict__
     if url not in clients:
-        clients[url] = _client(url)
+        clients[url] = Redis.from_url(
+            url,
+            single_connection_client=True,
+            redis_connect_func=_look_who_answers,
+            **redis_options(url),
+        )
     return clients[url]
-
-
-def _client(url: str) -> Redis:
-    return Redis.from_url(
-        url,
-        single_connection_client=True,
-        redis_connect_func=_look_who_answers,
-        **redis_options(url),
-    )
 
 
 def pipelined(client: Redis, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -147,6 +143,9 @@ class RedisStore(TrimmedStore):
 
     def key(self, owner_id: int) -> str:
         return f"{self.shard_prefix(owner_id % self.shards)}{owner_id}"
+
+    def discard(self, owner_id: int) -> None:
+        self.client.unlink(self.key(owner_id))
 
     def clear(self) -> None:
         self.remove_epoch(epochs.current(self).number)

@@ -3,10 +3,12 @@ from collections.abc import Sequence
 from django.db import connection
 
 from accounts.models import Friendship
-from feed.models import Post, Reader, SetBasedEntry
+from feed.models import Post, SetBasedEntry
 from feed.readers import delivered_since
 from feed.statements import INSERT_IGNORE
 from feed.timeline_stores.sql import RowStore
+
+ONLY_TO_READERS = "AND friend_id IN (SELECT person_id FROM feed_reader WHERE read_on >= %s)"
 
 
 class SetBased(RowStore):
@@ -26,18 +28,16 @@ class SetBased(RowStore):
             return
         with connection.cursor() as cursor:
             since = delivered_since()
-            days = [] if since is None else [since]
-            cursor.execute(_insert_statement(len(ids), since is not None), [*ids, *days, *ids])
+            condition, days = ("", []) if since is None else (ONLY_TO_READERS, [since])
+            cursor.execute(_insert_statement(len(ids), condition), [*ids, *days, *ids])
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
         entries = [SetBasedEntry(owner_id=owner_id, post_id=post.id) for owner_id in owner_ids]
         SetBasedEntry.objects.bulk_create(entries, ignore_conflicts=True)
 
 
-def _insert_statement(posts: int, only_to_readers: bool) -> str:
+def _insert_statement(posts: int, condition: str) -> str:
     ids = ", ".join(["%s"] * posts)
-    readers = f"SELECT person_id FROM {Reader._meta.db_table} WHERE read_on >= %s"  # noqa: S608
-    condition = f"AND friendship.friend_id IN ({readers})" if only_to_readers else ""
     return f"""
         {INSERT_IGNORE[connection.vendor]} {SetBasedEntry._meta.db_table} (owner_id, post_id)
         SELECT friendship.friend_id AS owner_id, post.id AS post_id

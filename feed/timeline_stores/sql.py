@@ -17,6 +17,10 @@ class SQLStore(TimelineStore):
     is_transactional = True
     model: ClassVar[type[Model]]
 
+    def discard(self, owner_id: int) -> None:
+        rows: Any = self.model._default_manager
+        rows.filter(owner_id=owner_id).delete()
+
     def clear(self) -> None:
         rows: Any = self.model._default_manager
         rows.all().delete()
@@ -49,9 +53,12 @@ class RowStore(SQLStore):
         return Held(list(ids[:limit]), floor)
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
-        for owner_id in owner_ids:
-            TimelineFloor.objects.get_or_create(owner_id=owner_id, defaults={"floor": through})
-            TimelineFloor.objects.filter(owner_id=owner_id, floor__lt=through).update(floor=through)
+        floors = TimelineFloor.objects
+        floors.bulk_create(
+            (TimelineFloor(owner_id=owner_id, floor=through) for owner_id in owner_ids),
+            ignore_conflicts=True,
+        )
+        floors.filter(owner_id__in=owner_ids, floor__lt=through).update(floor=through)
 
     def rebuild(self, owner_ids: Sequence[int]) -> None:
         for owner_id in owner_ids:

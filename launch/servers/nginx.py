@@ -8,7 +8,7 @@ from launch.servers.base import Server
 from launch.servers.launchers import LAUNCHERS
 
 SETTINGS = Path("compose/nginx.conf")
-OPTIONS = "fail_timeout=2s"
+OPTIONS = "max_fails=10 fail_timeout=2s"
 SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 """What nginx would keep in folders that only root may write."""
 
@@ -73,7 +73,8 @@ class Nginx(Server):
         scratch = " ".join(f"{name}_temp_path {name};" for name in SCRATCH)
         for ours, here in (
             (f"server app:8000 resolve {OPTIONS};", servers),
-            ("listen 8000;", f"listen 127.0.0.1:{self.port};"),
+            ("listen 8000;", ""),  # the port with limits: clients of a run have one address
+            ("listen 8001;", f"listen 127.0.0.1:{self.port};"),
             ("http {", f"http {{ {scratch}"),
             *(() if self.keeps else FORGETTING),
         ):

@@ -19,7 +19,7 @@ CATCH_UP_WITHIN_S = 60
 
 
 def following(host: str, port: int, *, delay_s: int = 0) -> tuple[str, str]:
-    """Return what makes an empty server a replica: what compose/mysql/replica.sql says too."""
+    """Return what makes an empty server a replica, as the image of compose does too."""
     return (
         f"CHANGE MASTER TO MASTER_HOST='{host}', MASTER_PORT={port}, MASTER_USER='root', "
         f"MASTER_USE_GTID=slave_pos, MASTER_DELAY={delay_s}",

@@ -21,8 +21,8 @@ sys.stdin.read()
 
 @pytest.fixture
 def slots(settings, tmp_path, db):
-    settings.SIGNUP_MAX_HASHING = 2
-    settings.SIGNUP_SLOTS_DIR = str(tmp_path)
+    settings.MAX_HASHING = 2
+    settings.HASHING_SLOTS_DIR = str(tmp_path)
     return tmp_path
 
 

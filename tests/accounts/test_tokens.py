@@ -84,8 +84,8 @@ def test_a_refresh_token_gets_another_access_token(ada):
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"password": "wrong"}, {"username": "bob"}, {"username": "ADA"}, {"username": "' OR 1=1 --"}],
-    ids=["password", "username", "case", "SQL"],
+    [{"password": "wrong"}, {"username": "bob"}, {"username": "' OR 1=1 --"}],
+    ids=["password", "username", "SQL"],
 )
 def test_wrong_credentials_get_nothing(ada, wrong):
     assert_unauthorized(post("/v1/token/", CREDENTIALS | wrong))

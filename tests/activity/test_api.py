@@ -1,10 +1,12 @@
 """The three endpoints: accumulated times, a day's visits, and the summary."""
 
+import re
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
 
+from activity.periods import DAY_PATTERN, FIRST_DAY, LAST_DAY
 from activity.queries import get_queries
 from tests.conftest import client_of
 
@@ -106,6 +108,12 @@ def test_an_invalid_day_is_refused(member, page, day):
 @pytest.mark.parametrize("day", ["1971-01-01", "9998-12-31"])
 def test_the_first_and_the_last_day_are_accepted(member, day):
     assert member.get(f"/v1/activity/times/?day={day}").status_code == 200
+
+
+def test_the_schema_tells_the_first_and_the_last_year():
+    years = [year for year in range(10_000) if re.search(DAY_PATTERN, f"{year:04}-12-31")]
+
+    assert years == list(range(FIRST_DAY.year, LAST_DAY.year + 1))
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -11,9 +11,12 @@ class AppServer(ThreadingHTTPServer):
     def __init__(self, port=0):
         super().__init__(("127.0.0.1", port), Handler)
         self.requests = []
+        self.headers = []
         self.connections = []
         self.hangs_up = False
         """Whether it closes the connection instead of answering a request."""
+        self.may_answer = threading.Event()
+        self.may_answer.set()
         self._thread = threading.Thread(target=self.serve_forever, args=(0.05,))
 
     def __enter__(self):
@@ -49,8 +52,10 @@ class Handler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self):
+        self.server.may_answer.wait(10)
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.server.requests.append((self.command, self.headers["Host"]))
+        self.server.headers.append(self.headers)
         if self.server.hangs_up:
             self.close_connection = True
             return

@@ -23,6 +23,7 @@ DEFAULTS = {
 """Default of every variable in compose.yaml; None if it has none."""
 EXAMPLE_FILE = (FOLDER / ".env.example").read_text()
 EXAMPLE = dict(re.findall(r"^(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
+SECRETS = [name for name, value in EXAMPLE.items() if name == "SECRET_KEY" or "PASS" in name]
 WITH_REPLICAS = dict(re.findall(r"^#(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
 """The example's alternative lines for a primary and its replicas."""
 
@@ -39,12 +40,17 @@ def dependencies(name):
 
 def environment(name, **instead):
     """Return a service's environment, with the other variables as in the example."""
-    secret = {"SECRET_KEY": "a key for the tests, which is long enough"}
+    secret = dict.fromkeys(SECRETS, "a-key-for-the-tests-which-is-long-enough")
     given = DEFAULTS | EXAMPLE | secret | instead
+    given = {key: _interpolated(value or "", given) for key, value in given.items()}
     return {
-        key: VARIABLE.sub(lambda match: given[match[1]], value)
+        key: _interpolated(VARIABLE.sub(lambda match: given[match[1]], value), given)
         for key, value in OURS[name]["environment"].items()
     }
+
+
+def _interpolated(value, given):
+    return re.sub(r"\$(\w+)", lambda match: given[match[1]], value)
 
 
 def instructions(keyword):

@@ -1,13 +1,12 @@
 """The primary and its replicas have the settings of the laboratory's, which the tests run."""
 
-import re
 import shlex
 from urllib.parse import urlsplit
 
 import pytest
 
-from launch.servers.replicas import REPLICATED, REPLICATING, following
-from tests.compose.project import FOLDER, SERVICES, WITH_REPLICAS, dependencies, profiles
+from launch.servers.replicas import REPLICATED, REPLICATING
+from tests.compose.project import SERVICES, WITH_REPLICAS, dependencies, profiles
 
 PRIMARY = "mysql-primary"
 REPLICAS = [name for name in SERVICES if name.startswith("mysql-replica")]
@@ -29,12 +28,16 @@ def test_every_server_has_its_own_id():
 
 
 @each_replica
-def test_a_replica_uses_the_replication_statements_of_the_laboratory(name):
-    file = FOLDER / mounts(name)["/docker-entrypoint-initdb.d/replica.sql"]
-    text = re.sub(r"^--.*$", "", file.read_text(), flags=re.MULTILINE)
-    statements = [" ".join(statement.split()) for statement in text.split(";") if statement.strip()]
+def test_the_image_makes_a_replica_of_the_primary(name):
+    """It runs CHANGE MASTER with these, and with slave_pos, MariaDB's default."""
+    replica, primary = SERVICES[name]["environment"], SERVICES[PRIMARY]["environment"]
 
-    assert statements == [*following(PRIMARY, 3306)]
+    assert replica["MARIADB_MASTER_HOST"] == PRIMARY
+    for variable in ("MARIADB_REPLICATION_USER", "MARIADB_REPLICATION_PASSWORD"):
+        assert replica[variable] == primary[variable]
+    # The service's user comes from the primary; to create it twice would stop the replication.
+    assert "MARIADB_USER" not in replica
+    assert all("initdb" not in mount for mount in mounts(name))
 
 
 def test_all_servers_have_the_tuned_profile():

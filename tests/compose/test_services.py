@@ -14,8 +14,10 @@ from tests.compose.project import (
     FOLDER,
     OURS,
     PROJECT,
+    SECRETS,
     SERVICES,
     VARIABLE,
+    WITH_REPLICAS,
     dependencies,
     instructions,
     profiles,
@@ -98,7 +100,9 @@ def test_each_mysql_has_its_own_settings(profile):
 def test_every_server_creates_the_database_of_the_laboratory(name):
     lines = (FOLDER / "mysql/database.sql").read_text().splitlines()
 
-    assert [line for line in lines if line[:2] != "--"] == [f"{creation_of('feed')};"]
+    created, granted = (line for line in lines if line[:2] != "--")
+    assert created == f"{creation_of('feed')};"
+    assert granted == "GRANT ALL ON feed.* TO feed@'%';"
     mount = "./mysql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
     assert mount in SERVICES[name]["volumes"]
 
@@ -162,16 +166,102 @@ def test_the_example_names_every_variable_with_its_default():
         assert EXAMPLE[name] == (default or "")
 
 
-def test_nothing_starts_without_the_secret_key():
-    keys = {service["environment"].get("SECRET_KEY") for service in OURS.values()}
+def test_nothing_starts_without_the_key_and_the_passwords():
+    text = FILE.read_text()
 
-    assert all(key.startswith("${SECRET_KEY:?") for key in keys if key)
+    assert len(SECRETS) == 4
+    assert all(f"${{{name}:?set {name} in compose/.env}}" in text for name in SECRETS)
+    assert all(EXAMPLE[name] == "" for name in SECRETS)
 
 
-def test_the_file_with_the_secret_key_is_ignored_by_git():
+def test_no_server_is_entered_without_a_password():
+    urls = {name: value for name, value in EXAMPLE.items() if name.endswith("_URL")}
+    replicas = WITH_REPLICAS["REPLICA_URLS"].split(",")
+
+    assert len(urls) == 3
+    for url in [*urls.values(), WITH_REPLICAS["DATABASE_URL"], *replicas]:
+        assert urlsplit(url).password.endswith("_PASSWORD")
+        assert urlsplit(url).username in ("", "feed")
+    assert "--requirepass $REDIS_PASSWORD" in SERVICES["redis"]["command"]
+    for server in (it for it in SERVICES.values() if it["image"].startswith("mariadb")):
+        assert server["environment"]["MARIADB_ROOT_HOST"] == "localhost"
+
+
+def test_the_file_with_the_passwords_is_ignored_by_git_and_not_in_the_image():
     ignored = subprocess.run(["git", "check-ignore", "--no-index", FOLDER / ".env"])
 
     assert ignored.returncode == 0
+    everything, *allowed = Path(".dockerignore").read_text().splitlines()
+    assert everything == "*"
+    assert not [line for line in allowed if line.startswith(("!compose", "!."))]
+
+
+def test_that_file_is_made_with_random_passwords_for_its_owner_only(tmp_path):
+    folder = tmp_path / "compose"
+    folder.mkdir()
+    for name in ("new-env.sh", ".env.example"):
+        (folder / name).write_bytes((FOLDER / name).read_bytes())
+    made = subprocess.run(["sh", folder / "new-env.sh"])
+    again = subprocess.run(["sh", folder / "new-env.sh"], capture_output=True)
+
+    assert (made.returncode, again.returncode) == (0, 1)
+    assert (folder / ".env").stat().st_mode & 0o777 == 0o600
+    found = dict(re.findall(r"^(\w+)=(.*)$", (folder / ".env").read_text(), re.MULTILINE))
+    secrets = {found[name] for name in SECRETS}
+    assert len(secrets) == len(SECRETS)
+    assert all(re.fullmatch(r"[0-9a-f]{64}", secret) for secret in secrets)
+    assert {name: value for name, value in found.items() if name not in SECRETS} == {
+        name: value for name, value in EXAMPLE.items() if name not in SECRETS
+    }
+
+
+@each_service
+def test_containers_are_confined(name):
+    service = SERVICES[name]
+
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert service["security_opt"] == ["no-new-privileges:true"]
+    assert not service.keys() & {"cap_add", "privileged", "devices", "pid", "ipc", "network_mode"}
+    if name in OURS:
+        assert "user" not in service  # the image's, which is not root
+    else:
+        assert service["user"] not in ("root", "0")
+
+
+@each_service
+def test_folders_in_memory_can_be_written_after_a_restart_too(name):
+    folders = SERVICES[name].get("tmpfs", [])
+
+    for folder in [folders] if isinstance(folders, str) else folders:
+        assert folder.endswith((":mode=1777", ":uid=1000,gid=1000"))
+
+
+@pytest.mark.parametrize(
+    ("name", "reached"),
+    [
+        ("locust-worker", {"locust-master", "nginx"}),
+        ("nginx", {"app", "locust-master", "locust-worker"}),
+        ("prometheus", {"app", "drainer", "worker", "grafana"}),
+        ("grafana", {"app", "drainer", "worker", "prometheus"}),
+    ],
+)
+def test_a_container_reaches_only_those_that_it_works_with(name, reached):
+    networks = set(SERVICES[name]["networks"])
+
+    others = {it for it in SERVICES if networks & set(SERVICES[it]["networks"])}
+    assert others - {name} == reached
+
+
+@each_service
+def test_a_container_reaches_what_it_waits_for(name):
+    for other in dependencies(name):
+        assert set(SERVICES[name]["networks"]) & set(SERVICES[other]["networks"])
+
+
+def test_load_generators_use_the_port_that_is_not_limited_and_not_published():
+    assert "--host http://nginx:8001" in SERVICES["locust-master"]["command"]
+    assert [port.rpartition(":")[2] for port in SERVICES["nginx"]["ports"]] == ["8000"]
 
 
 def test_the_example_chooses_the_servers_that_it_names():

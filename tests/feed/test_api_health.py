@@ -45,6 +45,7 @@ def test_a_ready_service_without_a_backlog_says_so(anyone, author):
         "status": "ready",
         "database": "ok",
         "store": "ok",
+        "posts": "ok",
         "backlog": {"posts": 0, "oldest_age_s": None},
     }
 

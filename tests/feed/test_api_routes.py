@@ -91,6 +91,8 @@ def test_a_post_without_the_trailing_slash_is_not_redirected(author):
         ("/v1/signup/", {"POST"}),
         ("/v1/token/", {"POST"}),
         ("/v1/token/refresh/", {"POST"}),
+        ("/v1/token/logout/", {"POST"}),
+        ("/v1/me/password/", {"POST"}),
         ("/healthz", {"GET", "HEAD"}),
         ("/readyz", {"GET", "HEAD"}),
     ],

@@ -20,13 +20,13 @@ from accounts import friendships
 from feed import delivery, epochs
 from feed.delivery import deliver, deliver_pending
 from feed.due import posts_due
-from feed.friendships import befriend, finish_changes, unfriend
+from feed.friendships import finish_changes, unfriend
 from feed.models import Epoch, FriendshipChange, Post, TimelineFloor
 from feed.selectors import read_timeline, store_state
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.redis import ServerReplaced
 from tests.backends import STORES
-from tests.conftest import client_of, redis_server, whole_timelines
+from tests.conftest import befriend, client_of, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
 
 

@@ -6,6 +6,7 @@ is a generator: between two of its steps anything else may happen.
 
 import os
 from datetime import date
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -20,8 +21,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from accounts import friendships
-from accounts.models import Friendship, Person
+from accounts import blocks, friendships
+from accounts.friendships import Asked
+from accounts.models import Block, FriendRequest, Friendship, Person
 from feed import epochs, readers
 from feed.due import due_ids, newest_post_id
 from feed.models import Epoch, Post, Reader, TimelineFloor
@@ -46,12 +48,13 @@ class Feeds(RuleBasedStateMachine):
     def __init__(self, store, lose):
         super().__init__()
         self.store, self.lose = store, lose
-        for model in (Post, Friendship, Person, Epoch, TimelineFloor, Reader):
+        for model in (Post, Friendship, FriendRequest, Block, Person, Epoch, TimelineFloor, Reader):
             model.objects.all().delete()
         store.clear()
         epochs.forget()
         make_people(len(PEOPLE), FRIENDS)
         self.friends, self.changing = {frozenset(pair) for pair in FRIENDS}, []
+        self.asked, self.blocked = set(), set()
         self.received, self.claimed = set(), set()
         self.reserved = []
         self.next_id = 1
@@ -73,9 +76,44 @@ class Feeds(RuleBasedStateMachine):
         self._commit(*self.reserved.pop(which % len(self.reserved)))
 
     @rule(pair=pairs)
-    def change_a_friendship(self, pair):
-        if frozenset(pair) not in self.changing:
+    def ask(self, pair):
+        it = frozenset(pair)
+        if it in self.changing or self._is_blocked(it):
+            return
+        if friendships.ask(*pair) is Asked.ACCEPTED:
+            assert tuple(reversed(pair)) in self.asked
+            self.asked -= {tuple(pair), tuple(reversed(pair))}
             self._begin(self._change(pair))
+        elif it not in self.friends:
+            self.asked.add(tuple(pair))
+
+    @rule(pair=pairs, end=st.sampled_from([friendships.unfriend, blocks.block]))
+    def end_a_friendship(self, pair, end):
+        it = frozenset(pair)
+        if it in self.changing:
+            return
+        if end is blocks.block:
+            self.blocked.add(tuple(pair))
+        self.asked -= {tuple(pair), tuple(reversed(pair))}
+        if end(*pair):
+            self._begin(self._change(pair))
+
+    @rule(pair=pairs)
+    def a_blocked_pair_cannot_be_friends(self, pair):
+        if self._is_blocked(frozenset(pair)):
+            with pytest.raises(Person.DoesNotExist):
+                friendships.ask(*pair)
+
+    @rule(pair=pairs)
+    def unblock(self, pair):
+        blocks.unblock(*pair)
+        self.blocked.discard(tuple(pair))
+
+    @invariant()
+    def friendships_are_as_agreed(self):
+        pairs = set(Friendship.objects.values_list("person_id", "friend_id"))
+        assert pairs == {pair for it in self.friends for pair in permutations(it)}
+        assert not any(map(self._is_blocked, self.friends))
 
     @rule(owner=people, limit=st.sampled_from([1, 2, 4, 50]), before=st.integers(1, 30) | st.none())
     def read(self, owner, limit, before):
@@ -93,7 +131,7 @@ class Feeds(RuleBasedStateMachine):
     @rule(owner=people)
     def stay_away(self, owner):
         Reader.objects.filter(person_id=owner).update(read_on=date(2026, 1, 1))
-        readers._seen.period = None  # what is cached is of today
+        readers._noted.clear()  # what is cached is of today
         friendships.renew_versions(Person.objects.all())
 
     @precondition(lambda self: epochs.active_days())
@@ -219,7 +257,6 @@ class Feeds(RuleBasedStateMachine):
     def _change(self, pair):
         it = frozenset(pair)
         self.changing.append(it)
-        (friendships.unfriend if it in self.friends else friendships.befriend)(*pair)
         self.friends ^= {it}
         yield
         through = newest_post_id()
@@ -228,6 +265,9 @@ class Feeds(RuleBasedStateMachine):
             self.store.change([owner], through=through)
             yield
         self.changing.remove(it)
+
+    def _is_blocked(self, it):
+        return any(frozenset(pair) == it for pair in self.blocked)
 
     def _return(self, owner):
         readers._begin_to_deliver(owner)

@@ -37,7 +37,7 @@ def read(store, owner_id):
 def last_read(owner_id, days_ago):
     day = readers._today() - timedelta(days=days_ago)
     Reader.objects.filter(person_id=owner_id).update(read_on=day)
-    readers._seen.period = None  # what is cached is of today
+    readers._noted.clear()  # what is cached is of today
     renew_versions(Person.objects.all())
 
 

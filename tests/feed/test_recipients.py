@@ -3,12 +3,13 @@ import pytest
 from django.db import transaction
 
 import feed.recipients
-from accounts.friendships import befriend, renew_versions, unfriend
+from accounts.friendships import renew_versions, unfriend
 from accounts.models import Friendship, Person
 from feed import epochs
 from feed.models import Post
 from feed.recipients import _Cached, _Joined, recipients_of
 from feed.timeline_stores import get_timeline_store
+from tests.conftest import befriend
 
 
 @pytest.fixture(autouse=True)

@@ -7,10 +7,12 @@ import time
 import urllib.request
 from contextlib import closing
 from http.client import HTTPConnection
+from ipaddress import ip_network
 
 import pytest
 
 from launch.processes import free_port
+from metrics.scrape import may_scrape
 from tests.metrics.prometheus import metered, watch
 from tests.system.processes import SEED
 
@@ -169,6 +171,34 @@ def test_prometheus_may_scrape_by_an_address_outside_allowed_hosts(idle):
 
     assert status == 200
     assert "feed_backlog_posts 0.0" in text
+
+
+def test_scrapes_through_a_proxy_are_not_answered(idle):
+    forwarded = {"X-Forwarded-For": "127.0.0.1"}
+
+    assert ask(idle, "/metrics", **forwarded)[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("address", "may"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("10.0.0.7", False),
+        ("2001:db8::7", False),
+        ("", False),  # a UNIX socket
+    ],
+)
+def test_only_this_machine_may_scrape_by_default(address, may):
+    assert may_scrape({"REMOTE_ADDR": address}) is may
+
+
+def test_more_networks_may_scrape_if_they_are_named(settings):
+    settings.METRICS_ALLOW = [ip_network("10.0.0.0/8")]
+
+    assert may_scrape({"REMOTE_ADDR": "10.0.0.7"})
+    assert not may_scrape({"REMOTE_ADDR": "127.0.0.1"})
 
 
 def test_without_the_database_the_counts_are_still_exported(running):

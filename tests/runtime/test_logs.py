@@ -2,7 +2,7 @@ import logging
 
 import pytest
 
-from runtime.logs import MOST, PER_S, Repeated
+from runtime.logs import MOST, PER_S, Repeated, WithoutTraceback
 
 
 class Log(logging.Handler):
@@ -51,3 +51,13 @@ def test_information_is_not_limited(log):
     log.warn(10 * MOST, logging.INFO)
 
     assert len(log.lines) == 10 * MOST
+
+
+def test_a_record_without_traceback_is_one_line(log):
+    log.addFilter(WithoutTraceback())
+    log.setFormatter(logging.Formatter("%(message)s"))
+    log.emit = lambda record: log.lines.append(log.format(record))
+
+    log.logger.error("wrong: %s", "a\nb", exc_info=ValueError("here"))
+
+    assert log.lines == ["wrong: a b"]

@@ -195,6 +195,24 @@ class Running:
                 self._stopping.wait(self._pause_s)
 
 
+class Repeated:
+    """Threads that do something again and again while a block runs, until ``stopping`` is set."""
+
+    def __init__(self, pieces):
+        self.stopping = threading.Event()
+        self._threads = [threading.Thread(target=piece) for piece in pieces]
+
+    def __enter__(self):
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *error):
+        self.stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+
 def wait_for(condition, within_s=20):
     give_up_at = time.monotonic() + within_s
     while not condition():

@@ -2,13 +2,13 @@
 
 import json
 import random
-import threading
 import time
 from collections import defaultdict
 from contextlib import closing, contextmanager
+from functools import partial
 from http.client import HTTPConnection
 
-from tests.system.processes import JSON, wait_for
+from tests.system.processes import JSON, Repeated, wait_for
 
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 LATEST_S = 1.0
@@ -19,10 +19,11 @@ LATELY = 5000
 """Posts of everybody that surely are more than these pages."""
 
 
-class Readers:
+class Readers(Repeated):
     """Read random feeds, and compare each page with the accepted posts of friends."""
 
     def __init__(self, running, count=2):
+        super().__init__([partial(self._read, number) for number in range(count)])
         self.running = running
         self.friends = defaultdict(set)
         for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
@@ -32,18 +33,6 @@ class Readers:
         """Id and time of posts that a restore of the database took back."""
         self._blind_until = self._on_time_from = 0.0
         self._held_at = float("inf")
-        self._stopping = threading.Event()
-        self._threads = [threading.Thread(target=self._read, args=(n,)) for n in range(count)]
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *error):
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
 
     @contextmanager
     def blind(self, more_s=0.0):
@@ -66,23 +55,24 @@ class Readers:
         return HTTPConnection("127.0.0.1", self.running.service.port, timeout=20)
 
     def unfriend(self, http, one, other):
-        self._change("DELETE", http, one, other)
+        assert self._change("DELETE", http, one, other) == 204
         self.friends[one].discard(other)
         self.friends[other].discard(one)
 
     def befriend(self, http, one, other):
-        self._change("PUT", http, one, other)
+        assert self._change("PUT", http, one, other) == 202
+        assert self._change("PUT", http, other, one) == 204
         self.friends[one].add(other)
         self.friends[other].add(one)
 
     def _change(self, method, http, one, other):
         status, _ = request(http, self.running, one, method, f"/v1/me/friends/{other}/")
-        assert status == 204
+        return status
 
     def _read(self, number):
         rng = random.Random(number)
         with closing(self.connection()) as http:
-            while not self._stopping.is_set():
+            while not self.stopping.is_set():
                 self.read(http, rng.randint(1, self.running.seed.people))
                 http.close()  # the next reader may meet another process
 

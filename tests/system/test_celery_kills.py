@@ -12,7 +12,9 @@ import redis
 from amqp import Connection
 from amqp.exceptions import PreconditionFailed
 
+from tests.system.faults import in_flight
 from tests.system.processes import Running, kill_when, wait_for
+from tests.system.readers import PENDING
 
 pytestmark = pytest.mark.alone
 
@@ -25,7 +27,6 @@ VARIANTS = [
 ]
 QUEUE = "celery"
 DELIVERED = "SELECT count(*) FROM feed_post WHERE delivered_at > 0"
-PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 
 
 @pytest.fixture(scope="module", params=VARIANTS)
@@ -58,11 +59,6 @@ def celery_main(running):
 
 def children(running):
     return [child.pid for child in celery_main(running).children()]
-
-
-def in_flight(running):
-    """Return whether a process is inside its transaction, with posts to deliver."""
-    return lambda pid: running.in_transaction(pid) and running.query(PENDING) > 0
 
 
 def supervise(running):

@@ -1,15 +1,15 @@
 """Servers that stop answering: probes answer all the same, and few requests wait."""
 
-import threading
 import time
 from contextlib import closing
+from functools import partial
 from http.client import HTTPConnection
 from statistics import median
 
 import psutil
 import pytest
 
-from tests.system.processes import Running
+from tests.system.processes import Repeated, Running
 
 pytestmark = pytest.mark.alone
 
@@ -22,28 +22,17 @@ AGAIN_S = 2.0
 """Seconds after which all is as before."""
 
 
-class Clients:
+class Clients(Repeated):
     """Ask again and again, each on a new connection; collect (path, status, asked, answered)."""
 
     def __init__(self, running, *paths):
-        self.running, self.paths, self.answers = running, paths, []
-        self._stopping = threading.Event()
-        self._threads = [threading.Thread(target=self._ask, args=[path]) for path in paths]
-
-    def __enter__(self):
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *error):
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
+        super().__init__([partial(self._ask, path) for path in paths])
+        self.running, self.answers = running, []
 
     def _ask(self, path):
         headers = {"Authorization": f"Bearer {self.running.tokens[0]}"}
         port = self.running.service.port
-        while not self._stopping.wait(0.05):
+        while not self.stopping.wait(0.05):
             at = time.monotonic()
             with closing(HTTPConnection("127.0.0.1", port, timeout=30)) as connection:
                 connection.request("GET", path, headers=headers)

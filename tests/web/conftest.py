@@ -10,12 +10,15 @@ from launch.variants import Variant
 
 
 @contextmanager
-def web(folder, *command, application=()):
-    """A web server with one worker, no database and the tests' key; yields its port."""
+def web(folder, *command, application=(), options=(), **settings_of_it):
+    """A web server with one worker, an empty database and the tests' key; yields its port."""
     with Processes(folder / "logs") as processes:
         service = Service(Variant.named("sqlite-inline-setbased"), processes, folder)
         env = service.environments[0] | {"WEB_WORKERS": "1", "SECRET_KEY": settings.SECRET_KEY}
-        processes.start("web", [*command, *gunicorn(service.port), *application], env)
+        env |= settings_of_it
+        service.manage("migrate", env)  # authentication asks which tokens were revoked
+        server = [it for it in gunicorn(service.port) if it != "--reuse-port"]
+        processes.start("web", [*command, *server, *options, *application], env)
         processes.wait_until("web", lambda: answers(service.port))
         yield service.port
 

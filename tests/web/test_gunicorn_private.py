@@ -1,14 +1,15 @@
-"""The undocumented parts of gunicorn that web.gunicorn_worker uses."""
+"""The undocumented parts of gunicorn that web.gunicorn_worker and web.slow_worker use."""
 
 import inspect
 from hashlib import sha256
 
+from gunicorn.arbiter import Arbiter
 from gunicorn.http.body import LengthReader
 from gunicorn.http.parser import Parser
 from gunicorn.http.unreader import Unreader
 from gunicorn.workers.gthread import PollableMethodQueue, TConn, ThreadWorker
 
-READ = "23da5846b167d24375f044987962a928b4b888ab4f2a8e5b988175d267f84cee"
+READ = "5a4fc4b7fcf861775d779feecfcfc092e6902d2f2a1e379b003353f3d5711df8"
 PARTS = (
     TConn,
     PollableMethodQueue,
@@ -16,7 +17,11 @@ PARTS = (
     ThreadWorker.accept,
     ThreadWorker.enqueue_req,
     ThreadWorker.wait_for_and_dispatch_events,
+    ThreadWorker.murder_keepalived,
     ThreadWorker.murder_pending,
+    ThreadWorker._cap_keepalive,
+    ThreadWorker.set_accept_enabled,
+    ThreadWorker.on_client_socket_readable,
     ThreadWorker.run,
     ThreadWorker.finish_request,
     ThreadWorker.handle,
@@ -25,6 +30,9 @@ PARTS = (
     Parser,
     Unreader,
     LengthReader,
+    Arbiter.spawn_worker,
+    Arbiter.reload,
+    Arbiter.manage_workers,
 )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from lab.experiments.base import Asked, Measured, Option
 from lab.experiments.capacity.bisection import Bracket, first_rate
@@ -13,6 +14,7 @@ from lab.experiments.capacity.limits import (
 )
 from lab.experiments.capacity.presentation import BROKE, CapacityPresentation
 from lab.experiments.fanout import Fanout
+from lab.experiments.fanout.presentation import FanoutPresentation
 from lab.progress import console
 from lab.results.result import Result
 from lab.results.thresholds import held
@@ -31,8 +33,8 @@ class Capacity(Fanout):
     """
 
     name = "capacity"
-    presentation = CapacityPresentation()
-    variants = (
+    presentation: ClassVar[FanoutPresentation] = CapacityPresentation()
+    variants: ClassVar[tuple[str, ...]] = (
         "mysql_tuned-null",
         "mysql_tuned-outbox-ring",
         "mysql_tuned-outbox-packed",
@@ -43,7 +45,7 @@ class Capacity(Fanout):
     )
     drain_within_s = 60
     steps = 9
-    options = (
+    options: ClassVar[tuple[Option, ...]] = (
         Option("limit_p99_ms", f"of requests' p99 ({Limits().p99_ms:g})"),
         Option("limit_lag_ms", f"of the lag's p99 ({Limits().lag_ms:g})"),
         Option("limit_rps", f"the highest rate to try ({Limits().rps})"),
@@ -63,7 +65,7 @@ class Capacity(Fanout):
         bracket, done = Bracket(), 0
         rate: int | None = first_rate(asked.users or FIRST, most)
         while rate is not None:
-            first, again = self.loads(asked._replace(users=rate))
+            first, again, *_ = self.loads(asked._replace(users=rate))
             for load in (first, again):
                 if done == len(results):
                     return load

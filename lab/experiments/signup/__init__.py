@@ -27,7 +27,7 @@ HASHERS = ("pbkdf2", WEAK, "scrypt", "argon2", "bcrypt")
 EXTRAS = {
     "three_commits": {"SIGNUP_ATOMIC": "0"},
     "logged": {"LOG_REQUESTS": "1"},
-    "bounded": {"SIGNUP_MAX_HASHING": str(max(1, CORES // 2))},
+    "bounded": {"MAX_HASHING": str(max(1, CORES // 2))},
     **{f"pool{size}": {"DB_POOL_SIZE": str(size)} for size in (1, 5, 12, 30)},
 }
 """Suffixes of a variant's name, in any order."""

@@ -1,14 +1,17 @@
 """Downloading exports and the report, and ordering exports as jobs, over HTTP."""
 
+import contextlib
 import csv
 import io
 
 import pytest
 from openpyxl import load_workbook
+from rest_framework.test import APIRequestFactory
 
 from feed.exports import services
 from feed.exports.formats import SHEET_ROWS
 from feed.exports.models import ExportJob
+from feed.exports.views import ExportView
 from feed.models import Post
 from tests.conftest import client_of
 
@@ -171,3 +174,41 @@ def test_an_export_is_only_for_the_one_who_ordered_it(author):
     assert content(author.get(f"{ORDERS}{job['id']}/file/"))
     for path in ("", "file/"):
         assert client_of(2).get(f"{ORDERS}{job['id']}/{path}").status_code == 404
+
+
+SLOW = ["/v1/me/export/", "/v1/me/report/"]
+
+
+@pytest.mark.parametrize("path", SLOW)
+def test_while_an_export_is_read_the_same_person_gets_no_other(transactional_db, friends, path):
+    write(1, "hello")
+    running = client_of(1).get("/v1/me/export/")
+
+    refusal = client_of(1).get(path)
+
+    assert (refusal.status_code, refusal["Retry-After"]) == (429, "5")
+    with contextlib.closing(client_of(2).get(path)) as other:
+        assert other.status_code == 200
+    assert content(running)
+    running.close()
+    with contextlib.closing(client_of(1).get(path)) as next_one:
+        assert next_one.status_code == 200
+
+
+def test_an_export_that_breaks_off_is_over(transactional_db, friends):
+    write(1, "hello")
+    request = APIRequestFactory().get("/", **client_of(1)._credentials)
+    begun = []
+    for _ in range(2):
+        begun.append(ExportView.as_view()(request))
+        assert begun[-1].status_code == 200
+        begun[-1].close()  # before its first piece was sent
+
+
+def test_an_export_that_fails_is_over(friends, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr("feed.exports.selectors.Post", None)
+        patch.setattr("feed.exports.selectors.posts_due", None)
+        assert [client_of(1).get(path).status_code for path in SLOW] == [500, 500]
+
+    assert client_of(1).get("/v1/me/report/").status_code == 200

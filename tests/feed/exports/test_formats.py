@@ -2,14 +2,16 @@
 
 import csv
 import io
+import re
 from datetime import UTC, datetime
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
-from feed.exports.formats import FORMULA, as_text, write_csv, write_xlsx
+from feed.exports.formats import FORMULA, SEPARATORS, SIGNS, as_text, write_csv, write_xlsx
 from feed.exports.selectors import Row
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -32,9 +34,39 @@ def test_a_csv_has_every_text_and_no_formula(bodies):
     assert not any(cell.startswith(FORMULA) for row in rows for cell in row)
 
 
-@given(BODIES)
-def test_the_escape_is_one_character_and_only_where_needed(body):
-    assert as_text(body) == (f"'{body}" if body[0] in FORMULA else body)
+PIECES = st.sampled_from([*SEPARATORS, *SIGNS, '"', "'", " ", "\xa0", "a", "1"])
+BODIES_OF_CELLS = st.one_of(BODIES, st.text(PIECES, min_size=1))
+
+
+@given(st.lists(BODIES_OF_CELLS, max_size=5))
+@example(["a;=1+1", "a\t=1+1", "a|@SUM(A1)", "a\n-1+1", 'a;"=1+1', 'a";"=1', "a; \uff1d1", "a,=1"])
+def test_no_cell_is_a_formula_where_a_program_splits_at_other_separators(bodies):
+    data = written(write_csv, bodies).decode()
+
+    cells = re.split(f"[{SEPARATORS}]", data)  # whether or not a program knows quotes
+    assert not [cell for cell in cells if cell.strip().strip('"').strip().startswith((*SIGNS,))]
+
+
+@given(BODIES_OF_CELLS)
+@example("a;=1+1")
+def test_the_escape_adds_apostrophes_only_and_only_once(body):
+    escaped = as_text(body)
+
+    assert escaped.replace("'", "") == body.replace("'", "")
+    assert as_text(escaped) == escaped
+
+
+@pytest.mark.parametrize(
+    ("body", "escaped"),
+    [
+        ("=1", "'=1"),
+        ("a;=1+1", "a;'=1+1"),
+        ("to do:\n- milk\n- bread", "to do:\n'- milk\n'- bread"),
+        ("2 - 1 = 1, a-b, x@y.example; it's", "2 - 1 = 1, a-b, x@y.example; it's"),
+    ],
+)
+def test_other_text_stays_as_it_was_written(body, escaped):
+    assert as_text(body) == escaped
 
 
 @settings(deadline=None)  # the first sheet imports much

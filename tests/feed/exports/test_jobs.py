@@ -100,3 +100,16 @@ def test_the_worker_makes_ordered_exports_and_stops_on_a_signal(transactional_db
 
     job.refresh_from_db()
     assert job.state == "ready"
+
+
+def test_the_oldest_finished_jobs_of_a_person_make_room(friends, folder):
+    def order(person_id=1):
+        job = services.order_export(person_id=person_id, file_format="csv")
+        services.make_next_export()
+        return job
+
+    other = order(2)
+    first, *jobs = [order() for _ in range(services.MOST_JOBS + 1)]
+
+    assert {job.id for job in ExportJob.objects.all()} == {other.id, *(job.id for job in jobs)}
+    assert f"{first.id}.csv" not in {path.name for path in folder.iterdir()}

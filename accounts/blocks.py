@@ -1,0 +1,55 @@
+"""Blocks: two people of whom one has blocked the other see nothing of each other."""
+
+from typing import TypeVar
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db.models import Model, QuerySet
+
+from accounts.friendships import end, lock
+from accounts.models import Block
+
+Row = TypeVar("Row", bound=Model)
+UNBLOCKED = """
+    NOT EXISTS (SELECT 1 FROM accounts_block WHERE person_id = %s AND other_id = {0})
+    AND NOT EXISTS (SELECT 1 FROM accounts_block WHERE person_id = {0} AND other_id = %s)
+"""
+
+
+def block(person_id: int, other_id: int) -> bool:
+    """Block somebody, and end friendship and requests; return whether they were friends.
+
+    An unknown person is ignored: so nobody learns by blocking who exists, and who is blocked by
+    somebody may block them too. Raises UnknownPerson, or ValueError if both are the same.
+    """
+    if person_id == other_id:
+        raise ValueError("You cannot block yourself.")
+    with transaction.atomic():
+        if other_id not in lock(person_id, other_id):
+            return False
+        pair = [Block(person_id=person_id, other_id=other_id)]
+        Block.objects.bulk_create(pair, ignore_conflicts=True)
+        return end(person_id, other_id)
+
+
+def unblock(person_id: int, other_id: int) -> None:
+    """Take a block back, if there is one. What it ended does not return."""
+    Block.objects.filter(person_id=person_id, other_id=other_id).delete()
+
+
+def unblocked(rows: QuerySet[Row], viewer_id: int, field: str) -> QuerySet[Row]:
+    """Return the rows whose field names nobody whom the viewer blocked, or who blocked the viewer.
+
+    A replica may not have the newest blocks: where there is one, the primary is asked first.
+    """
+    if settings.REPLICAS:
+        return rows.exclude(**{f"{field}__in": _hidden_ids(viewer_id)})
+    # Django would take longer to build this condition than the database to find the rows.
+    condition = UNBLOCKED.format(f"{rows.model._meta.db_table}.{field}")
+    return rows.extra(where=[condition], params=[viewer_id, viewer_id])  # noqa: S610
+
+
+def _hidden_ids(viewer_id: int) -> list[int]:
+    blocks = Block.objects.using(DEFAULT_DB_ALIAS)
+    mine = blocks.filter(person_id=viewer_id).values_list("other_id", flat=True)
+    return [*mine, *blocks.filter(other_id=viewer_id).values_list("person_id", flat=True)]

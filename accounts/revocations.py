@@ -1,0 +1,100 @@
+"""Access tokens that were made invalid before they expire.
+
+Each process remembers the revocations of the tokens that may still be valid, and reads the new
+ones at most once per second, when a request needs them (docs/decisions/0046).
+"""
+
+import time
+from datetime import timedelta
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS, transaction
+from django.db.models import Q, QuerySet
+from django.db.models.functions import Now
+from rest_framework_simplejwt.settings import api_settings
+
+from accounts.models import Revocation, Session
+from db.rows import delete_first
+
+REMEMBERED_S = 1.0
+"""Seconds for which a process trusts what it knows."""
+LONGEST_TRANSACTION_S = 60.0
+"""A revocation is committed within this time after it was written."""
+LOAD_TOKENS_LIFETIME = timedelta(days=1)
+"""The life of tokens that no session belongs to (``accounts.authentication.access_tokens``)."""
+
+
+class _Known:
+    def __init__(self) -> None:
+        self.read_at = self.since = float("-inf")
+        self.versions: dict[int, int | None] = {}
+        """The only valid version of the people whose tokens were revoked; None: there is none."""
+        self.sessions: set[int] = set()
+
+
+_known = _Known()
+
+
+def forget() -> None:
+    """Read all revocations again when they are next needed."""
+    global _known
+    _known = _Known()
+
+
+def revoke_session(person_id: int, session_id: int) -> None:
+    """End a session with all its tokens, if it hasn't ended."""
+    with transaction.atomic():
+        if Session.objects.filter(id=session_id, person_id=person_id).delete()[0]:
+            Revocation.objects.create(person_id=person_id, session_id=session_id)
+
+
+def is_valid(person_id: int, claims: dict[str, Any]) -> bool:
+    """Tell whether a token was not revoked, as far as this process knows; it reads once a second.
+
+    Raises OperationalError if the database is away.
+    """
+    if time.monotonic() > _known.read_at + REMEMBERED_S:
+        _read()
+    if claims.get("session") in _known.sessions:
+        return False
+    version: int = claims.get("version", 0)
+    return _known.versions.get(person_id, version) == version
+
+
+def remove_expired() -> bool:
+    """Remove revocations of tokens that have expired; return whether there are more."""
+    return delete_first(Revocation.objects.exclude(_may_matter()), "revoked_at")
+
+
+def _read() -> None:
+    global _known
+    asked_at, known = time.monotonic(), _known
+    if asked_at > known.since + api_settings.ACCESS_TOKEN_LIFETIME.total_seconds():
+        known = _Known()  # without those that don't matter any more
+        known.since = asked_at
+        new = _revocations().filter(_may_matter())
+    else:
+        # Ids commit out of order, so those of the last transactions are read again.
+        age = timedelta(seconds=asked_at - known.read_at + LONGEST_TRANSACTION_S)
+        new = _revocations().filter(revoked_at__gte=Now() - age)
+    for person_id, version, session_id in new:
+        if session_id is None:
+            known.versions[person_id] = version
+        else:
+            known.sessions.add(session_id)
+    known.read_at = asked_at
+    _known = known
+
+
+def _revocations() -> QuerySet[Revocation, tuple[int, int | None, int | None]]:
+    rows = Revocation.objects.using(DEFAULT_DB_ALIAS).order_by("id")
+    return rows.values_list("person_id", "version", "session_id")
+
+
+def _may_matter() -> Q:
+    """Match revocations of tokens that may not have expired; those of sessions live shortest."""
+    margin = timedelta(seconds=LONGEST_TRANSACTION_S)
+    lifetime = api_settings.ACCESS_TOKEN_LIFETIME
+    longest = max(lifetime, LOAD_TOKENS_LIFETIME)
+    recent = Q(revoked_at__gte=Now() - longest - margin)
+    return recent & (Q(session_id=None) | Q(revoked_at__gte=Now() - lifetime - margin))

@@ -1,0 +1,85 @@
+"""A backlog has an end: while deliveries are too far behind, posts are refused.
+
+See docs/decisions/0049-a-backlog-has-an-end.md.
+"""
+
+import time
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef
+from django.db.models.functions import Now
+
+from feed.due import newest_post_id
+from feed.models import Poison, Post, PostQuerySet
+from feed.strategies import get_strategy
+
+REMEMBERED_S = 1.0
+"""Seconds for which a process trusts what it knows of the backlog …"""
+REMEMBERED_TIMES = 10
+"""… or this many times as long as it took to ask."""
+
+
+class BacklogFull(Exception):
+    """No post is accepted now; the message says why."""
+
+
+class _Known:
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        self.until = float("-inf")
+
+
+_known = _Known()
+
+
+def forget() -> None:
+    """Ask the database when a post is next written."""
+    _known.until = float("-inf")
+
+
+def confirm_room() -> None:
+    """Raise BacklogFull if deliveries are too far behind, as far as this process knows."""
+    asked_at = time.monotonic()
+    if asked_at > _known.until:
+        _known.until = asked_at + REMEMBERED_S  # at once: other threads needn't ask, too
+        _known.reason = reason_full()
+        answered_at = time.monotonic()
+        took_s = answered_at - asked_at
+        _known.until = answered_at + max(REMEMBERED_S, REMEMBERED_TIMES * took_s)
+    if _known.reason:
+        raise BacklogFull(_known.reason)
+
+
+def reason_full() -> str | None:
+    """Return why no more posts are accepted; None if they are.
+
+    A post that can't be delivered doesn't count, or it would end all posts.
+    """
+    if not get_strategy().delivers:
+        return None
+    age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
+    oldest = _waiting().values_list("id", age).first()
+    if oldest is None:
+        return None
+    oldest_id, waited = oldest
+    longest_s, most = settings.FEED_BACKLOG_MAX_AGE_S, settings.FEED_BACKLOG_MAX_POSTS
+    if 0 < longest_s < waited.total_seconds():
+        return f"the oldest post waits for longer than {longest_s:g} s"
+    if most and _more_than(most, oldest_id):
+        return f"more than {most:,} posts wait"
+    return None
+
+
+def _waiting() -> PostQuerySet:
+    """Return the posts that drainers are to deliver next, in their order."""
+    aside = Poison.objects.filter(post=OuterRef("pk"))
+    backlog = Post.objects.using(DEFAULT_DB_ALIAS).pending()
+    return backlog.filter(~Exists(aside)).order_by("id")
+
+
+def _more_than(most: int, oldest_id: int) -> bool:
+    """Tell whether more posts wait; they are counted only if there are so many ids."""
+    if newest_post_id() - oldest_id < most:
+        return False
+    return Post.objects.using(DEFAULT_DB_ALIAS).pending().order_by("id")[most:].exists()

@@ -1,0 +1,82 @@
+"""Endpoints of what is between two people: friendship, requests for it, and blocks."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from drf_spectacular.utils import OpenApiResponse, extend_schema
+from rest_framework import serializers
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from accounts import services as accounts
+from accounts.authentication import person_id
+from accounts.blocks import unblock
+from accounts.friendships import Asked
+from feed import friendships
+from feed.views import UnknownPerson
+
+
+class RequestedSerializer(serializers.Serializer[Any]):
+    state = serializers.ChoiceField(choices=["requested"])
+
+
+class FriendView(APIView):
+    @extend_schema(
+        request=None,
+        responses={
+            202: RequestedSerializer,
+            204: OpenApiResponse(description="You are friends."),
+            400: OpenApiResponse(description="This is yourself."),
+            404: OpenApiResponse(description="Unknown person."),
+            429: OpenApiResponse(description="Too many requests today, or too many that wait."),
+        },
+    )
+    def put(self, request: Request, friend_id: int) -> Response:
+        """Ask a person to be friends, or accept their request.
+
+        Once both have asked, each one's posts, earlier ones too, are in the other's feed.
+        """
+        with refusals():
+            answer = friendships.ask(person_id(request), friend_id)
+        if answer is Asked.WAITING:
+            return Response({"state": "requested"}, status=202)
+        return Response(status=204)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, friend_id: int) -> Response:
+        """End a friendship, withdraw a request, or decline one."""
+        with refusals():
+            friendships.unfriend(person_id(request), friend_id)
+        return Response(status=204)
+
+
+class BlockView(APIView):
+    @extend_schema(
+        request=None,
+        responses={204: None, 400: OpenApiResponse(description="This is yourself.")},
+    )
+    def put(self, request: Request, other_id: int) -> Response:
+        """Block a person: neither finds the other or their posts, and friendship ends."""
+        with refusals():
+            friendships.block(person_id(request), other_id)
+        return Response(status=204)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, other_id: int) -> Response:
+        """Take a block back; friendship does not return."""
+        unblock(person_id(request), other_id)
+        return Response(status=204)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Answer what services of two people refuse."""
+    try:
+        yield
+    except ValueError as error:
+        raise ValidationError({"detail": str(error)}) from None
+    except accounts.UnknownPerson:
+        raise UnknownPerson from None

@@ -1,0 +1,122 @@
+"""Overload: what a service still answers when several times what it holds is offered."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from lab.experiments.base import Asked, Measured
+from lab.experiments.capacity import Capacity
+from lab.experiments.capacity.summary import found_by
+from lab.experiments.fanout import Fanout
+from lab.experiments.overload.presentation import OverloadPresentation
+from lab.experiments.overload.steps import STEPS, broken, measure_steps
+from lab.progress import console
+from lab.results.result import Result
+from lab.results.thresholds import held
+from lab.running.load import Load
+from launch.variants import Variant
+
+MULTIPLES = (1.0, 2.0, 3.0, 5.0, 1.0)
+"""Of the rate that holds. The last step shows whether the service recovers."""
+RUN_TIME_S = 10
+WARM_UP_S = 3
+TIMEOUT_S = 5
+"""Until a client gives up."""
+UNGUARDED = "-unguarded"
+ADMISSION = {"WEB_QUEUE_S": "1.0"}
+"""The service's default; the laboratory's other loads turn it off (``launch.service``)."""
+NO_ADMISSION = {"WEB_QUEUE_S": "0"}
+
+
+@dataclass(frozen=True)
+class Steps(Load):
+    """Posts at several rates in turn: ``multiples`` of as many per second as there are users."""
+
+    multiples: tuple[float, ...] = (1.0,)
+
+    @property
+    def seconds(self) -> int:
+        return len(self.multiples) * (self.warm_up_s + self.run_time_s) + self.patience_s
+
+    def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
+        """Return the command of the generator that needs less of the machine than Locust."""
+        files = ("requests", "unanswered", "accepted", "probes", "steps")
+        options: Mapping[str, Any] = {
+            "host": url,
+            "tokens": tokens,
+            "rates": ",".join(f"{multiple * self.users:g}" for multiple in self.multiples),
+            "warm-up-s": self.warm_up_s,
+            "run-time-s": self.run_time_s,
+            "timeout-s": self.patience_s,
+            **{name: folder / f"{name}.csv" for name in files},
+        }
+        module = self.locustfile.removesuffix(".py").replace("/", ".")
+        return [sys.executable, "-m", module, *(f"--{name}={it}" for name, it in options.items())]
+
+
+class Overload(Capacity):
+    """The rate that holds is searched like capacity's, or taken from ``--loads steps --users``."""
+
+    name = "overload"
+    presentation = OverloadPresentation()
+    locustfile = "locustfiles/overload.py"
+    variants = ("mysql_tuned-outbox-ring", "sqlite-outbox-setbased")
+    options = ()
+
+    def variant(self, name: str) -> Variant:
+        """Return a variant; ``-unguarded`` after its name turns admission off."""
+        plain = name.removesuffix(UNGUARDED)
+        settings = ADMISSION if plain == name else NO_ADMISSION
+        return replace(super().variant(plain), name=name, settings=settings)
+
+    def loads(self, asked: Asked) -> list[Load]:
+        first, again = map(_lean, super().loads(asked._replace(run_time_s=_run_time_s(asked))))
+        steps = replace(first, name=STEPS, multiples=MULTIPLES, optional=True)
+        return [first, again, steps]
+
+    def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
+        if asked.loads:
+            return super().next_load(variant, asked, results)
+        if results and results[-1].load == STEPS:
+            return None
+        searched = super().next_load(variant, asked, results)
+        if searched:
+            return searched
+        found = found_by(variant, results)
+        rate = int(found.offered_rps)
+        return self.loads(asked._replace(users=rate))[-1] if held(found) else None
+
+    def conclude(self, measured: Measured) -> None:
+        if measured.load.name != STEPS:
+            super().conclude(measured)
+            return
+        Fanout.conclude(self, measured)
+        result = measured.result
+        steps = measure_steps(measured.folder, measured.requests.rows, MULTIPLES)
+        why = [reason for step in steps for reason in broken(step, steps[0])]
+        for number, step in enumerate(steps, start=1):
+            result.extra |= step.as_extra(number)
+        result.extra["held"] = float(not why)
+        result.errors += why
+        console.print(f"  {'; '.join(why)}" if why else "  held at every step")
+
+
+def _run_time_s(asked: Asked) -> int:
+    return asked.run_time_s or RUN_TIME_S
+
+
+def _lean(load: Load) -> Steps:
+    """Return the same load by the generator that needs less of the machine."""
+    return Steps(
+        load.users,
+        load.run_time_s,
+        Overload.locustfile,
+        name=load.name,
+        arrivals="open",
+        counted=load.counted,
+        warm_up_s=min(WARM_UP_S, load.run_time_s),
+        patience_s=TIMEOUT_S,
+        optional=load.optional,
+    )

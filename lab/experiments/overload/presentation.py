@@ -1,0 +1,139 @@
+"""Columns, verdict and picture of overload."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from lab.experiments.fanout.presentation import FanoutPresentation
+from lab.experiments.overload.pictures import goodput
+from lab.experiments.overload.steps import (
+    FAILING,
+    LEAST_GOODPUT,
+    SLOWEST_PROBE_S,
+    STEPS,
+    Step,
+    broken,
+    steps_of,
+)
+from lab.reporting.formats import number, percent
+from lab.reporting.presentation import OFFERED, Column, Plot
+from lab.results.result import Figure, Result
+from lab.results.summary import Summary
+from lab.results.thresholds import HeldSummary
+from launch.variants import Variant
+
+
+def _of_step(name: str) -> Figure:
+    return lambda result: result.extra.get(name)
+
+
+def _column(label: str, name: str, *, brief: bool = False) -> Column:
+    return Column(label, _of_step(name), brief=brief)
+
+
+GOODPUT = Column("goodput/s", _of_step("goodput_rps"), spread=True, brief=True)
+
+
+class OverloadPresentation(FanoutPresentation):
+    published = ()
+    measures_generator = True
+    columns: ClassVar[tuple[Column, ...]] = (
+        OFFERED,
+        GOODPUT,
+        Column("of 1x", _of_step("ratio"), percent, brief=True),
+        _column("refused/s", "refused_rps", brief=True),
+        _column("failed/s", "failed_rps"),
+        _column("p50 ms", "p50_ms"),
+        _column("p99 ms", "p99_ms"),
+        _column("refused p50 ms", "refused_p50_ms"),
+        _column("refused p99 ms", "refused_p99_ms"),
+        _column("slowest probe s", "slowest_probe_s", brief=True),
+        _column("generator late ms", "generator_late_ms"),
+    )
+    headline = GOODPUT
+    axis = "posts/s accepted (share of those offered)"
+    pictures: ClassVar[tuple[Plot, ...]] = (
+        Plot(
+            "Goodput under overload",
+            "Posts that were accepted, refused (solid) and neither (dotted) per second against "
+            "those offered. Ideal is the thin line: everything up to what holds, and no less "
+            "beyond. A ring is the first rate again, after the overload.",
+            goodput,
+        ),
+    )
+    limitations: ClassVar[tuple[str, ...]] = (
+        f"A step holds if at least {LEAST_GOODPUT:.0%} of the first one's goodput is accepted (at "
+        f"the first rate: of what is offered), at most {FAILING:.0%} of the arrivals is neither "
+        "accepted nor refused with Retry-After, and every health probe is answered within "
+        f"{SLOWEST_PROBE_S:g} s.",
+        "Refused clients don't come back: clients that repeat at once make more arrivals.",
+        "The load generator and what it offers beyond the first step take cores from the service.",
+        *FanoutPresentation.limitations[:1],
+    )
+
+    def summaries(
+        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
+    ) -> list[Summary]:
+        """Return a summary per variant and step; of a search that found nothing, per load."""
+        found = {result.variant for result in results if result.load == STEPS}
+        groups: dict[tuple[str, str], list[Result]] = {}
+        for result in results:
+            if result.load == STEPS or result.variant not in found:
+                for one in by_step(result):
+                    groups.setdefault((one.variant, one.load), []).append(one)
+        return [HeldSummary(variant_named(name), group) for (name, _), group in groups.items()]
+
+    def verdict(self, compared: Sequence[Summary]) -> str:
+        variants = dict.fromkeys(summary.variant.name for summary in compared)
+        return " ".join(filter(None, (_verdict(name, compared) for name in variants)))
+
+
+def by_step(result: Result) -> list[Result]:
+    """Return a result for each step, with its figures; a result without steps as it is."""
+    steps = steps_of(result)
+    if not steps:
+        return [result]
+    return [_one(result, step, turn, steps[0]) for turn, step in enumerate(steps, start=1)]
+
+
+def _one(result: Result, step: Step, turn: int, first: Step) -> Result:
+    again = " again" if turn > 1 and step.multiple == first.multiple else ""
+    why = list(broken(step, first))
+    balance = result.balance and replace(
+        result.balance,
+        users=step.offered_rps,
+        begun_rps=step.arrived_rps,
+        busy_cores=None,
+        accepted=None,
+    )
+    figures = {name: it for name, it in step._asdict().items() if name != "offered_rps"}
+    ratio = step.goodput_rps / first.goodput_rps if first.goodput_rps else None
+    return replace(
+        result,
+        load=f"{step.multiple:g}x{again}",
+        offered_rps=step.offered_rps,
+        achieved_rps=step.goodput_rps,
+        requests=round(step.arrived_rps * result.window_s),
+        failures=round((step.arrived_rps - step.goodput_rps) * result.window_s),
+        latency_ms={"p50": step.p50_ms, "p99": step.p99_ms},
+        extra={**figures, "ratio": ratio, "held": float(not why)},
+        errors=why if turn > 1 else [*result.errors],
+        balance=balance,
+    )
+
+
+def _verdict(name: str, compared: Sequence[Summary]) -> str:
+    """Return what a variant does at its worst step, in one or two sentences."""
+    steps = [summary for summary in compared if summary.variant.name == name]
+    if steps[0].median(GOODPUT.figure) is None:
+        return ""
+    worst = min(steps, key=lambda it: it.median(_of_step("ratio")) or 0.0)
+    probe_s = max(it.median(_of_step("slowest_probe_s")) or 0.0 for it in steps)
+    base = number(steps[0].median(GOODPUT.figure))
+    said = (
+        f"{name} accepts {base} posts/s at 1x, and at its worst step ({worst.load}) "
+        f"{percent(worst.median(_of_step('ratio')))} of that; its slowest probe took "
+        f"{number(probe_s)} s."
+    )
+    wrong = [it.load for it in steps if not it.as_expected]
+    return f"{said} Not as it should be: {', '.join(wrong)}." if wrong else said

@@ -1,0 +1,126 @@
+"""The steps of a run: what was offered, and what came of it."""
+
+import csv
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from lab.reporting.formats import number
+from lab.results.requests import Request
+from lab.results.result import Result
+
+STEPS = "steps"
+"""Name of the load that goes through all steps."""
+LEAST_GOODPUT = 0.95
+"""Share of the first step's goodput; at the first step, of what is offered."""
+SLOWEST_PROBE_S = 1.0
+FAILING = 0.01
+"""Share of the arrivals that may be neither accepted nor refused."""
+GENERATOR_LATE_MS = 100.0
+"""A generator whose p99 is later than this was short of a core itself."""
+REFUSED = ("status 503 with Retry-After", "status 429 with Retry-After")
+
+
+class Step(NamedTuple):
+    """Rates are per second, of the arrivals that were due in the measured part of the step."""
+
+    multiple: float
+    offered_rps: float
+    arrived_rps: float
+    goodput_rps: float
+    """Answered with 201."""
+    refused_rps: float
+    """Answered with 503 or 429, and Retry-After."""
+    failed_rps: float
+    """Everything else: time-outs, lost connections, other answers, and what was dropped."""
+    p50_ms: float | None
+    p99_ms: float | None
+    refused_p50_ms: float | None
+    refused_p99_ms: float | None
+    slowest_probe_s: float | None
+    """Of those under way in the step, also if they got no answer."""
+    probes_failed: float
+    generator_late_ms: float
+    """p99 of how late the load generator sent."""
+
+    def as_extra(self, turn: int) -> dict[str, float | None]:
+        """Return the figures as a result keeps them."""
+        return {f"step{turn}_{name}": value for name, value in self._asdict().items()}
+
+    @classmethod
+    def of(cls, result: Result, turn: int) -> Self | None:
+        """Return a step of a result, or None if it has fewer."""
+        if f"step{turn}_multiple" not in result.extra:
+            return None
+        return cls(*(result.extra[f"step{turn}_{name}"] for name in cls._fields))  # type: ignore[arg-type]
+
+
+def steps_of(result: Result) -> list[Step]:
+    steps: list[Step] = []
+    while step := Step.of(result, len(steps) + 1):
+        steps.append(step)
+    return steps
+
+
+def measure_steps(
+    folder: Path, requests: Sequence[Request], multiples: Sequence[float]
+) -> list[Step]:
+    with (folder / "steps.csv").open(newline="") as steps, (folder / "probes.csv").open() as probes:
+        windows = list(csv.DictReader(steps))
+        probed = [{name: float(it) for name, it in row.items()} for row in csv.DictReader(probes)]
+    return [
+        _measure(multiple, {name: float(it) for name, it in window.items()}, requests, probed)
+        for multiple, window in zip(multiples, windows, strict=True)
+    ]
+
+
+def _measure(
+    multiple: float,
+    window: dict[str, float],
+    requests: Sequence[Request],
+    probes: Sequence[dict[str, float]],
+) -> Step:
+    start, end = window["start"], window["end"]
+    arrived = [it for it in requests if start <= it.begun_at < end]
+    accepted = [it.ms for it in arrived if not it.error]
+    refused = [it.ms for it in arrived if it.error in REFUSED]
+    seen = [
+        it for it in probes if it["timestamp"] < end and it["timestamp"] + it["seconds"] >= start
+    ]
+    per_s = 1 / (end - start)
+    return Step(
+        multiple,
+        offered_rps=window["rate"],
+        arrived_rps=round(len(arrived) * per_s, 2),
+        goodput_rps=round(len(accepted) * per_s, 2),
+        refused_rps=round(len(refused) * per_s, 2),
+        failed_rps=round((len(arrived) - len(accepted) - len(refused)) * per_s, 2),
+        p50_ms=_percentile(accepted, 50),
+        p99_ms=_percentile(accepted, 99),
+        refused_p50_ms=_percentile(refused, 50),
+        refused_p99_ms=_percentile(refused, 99),
+        slowest_probe_s=max((it["seconds"] for it in seen), default=None),
+        probes_failed=float(sum(it["status"] != 200 for it in seen)),
+        generator_late_ms=window["late_p99_ms"],
+    )
+
+
+def broken(step: Step, first: Step) -> Iterator[str]:
+    """Yield what a step broke; nothing if it held."""
+    name = f"at {step.multiple:g}x"
+    is_first_rate = step.multiple == first.multiple
+    least = LEAST_GOODPUT * (first.offered_rps if is_first_rate else first.goodput_rps)
+    if step.goodput_rps < least:
+        yield f"{name} goodput {number(step.goodput_rps)}/s < {number(least)}/s"
+    if step.failed_rps > FAILING * step.arrived_rps:
+        yield f"{name} {step.failed_rps / step.arrived_rps:.1%} neither accepted nor refused"
+    if step.slowest_probe_s is None or step.slowest_probe_s > SLOWEST_PROBE_S:
+        yield f"{name} a probe took {number(step.slowest_probe_s)} s"
+    if step.generator_late_ms > GENERATOR_LATE_MS:
+        yield f"{name} the load generator itself was late by {number(step.generator_late_ms)} ms"
+
+
+def _percentile(values_ms: Sequence[float], percent: float) -> float | None:
+    return round(float(np.percentile(values_ms, percent)), 2) if values_ms else None

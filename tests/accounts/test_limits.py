@@ -1,0 +1,147 @@
+"""Limits and leases, which all processes share."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from django.db import connections
+
+from accounts import limits
+from accounts.limits import Limited, Use
+from accounts.models import Limit
+
+FEW = {"burst": 3, "per_s": 0.1}
+
+
+def is_taken(_=None):
+    try:
+        limits.take("guesses", **FEW)
+    except Limited:
+        return False
+    return True
+
+
+def in_parallel(count, act):
+    def one(number):
+        try:
+            return act(number)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(20) as pool:
+        return list(pool.map(one, range(count)))
+
+
+@pytest.fixture
+def at(monkeypatch):
+    """Set the clock."""
+
+    def set_clock(seconds):
+        monkeypatch.setattr(time, "time", lambda: 1_000_000 + seconds)
+
+    set_clock(0)
+    return set_clock
+
+
+def test_a_burst_is_allowed_and_then_one_per_interval(db, at):
+    assert [is_taken() for _ in range(5)] == [True, True, True, False, False]
+    at(9.9)
+    assert not is_taken()
+    at(10)
+    assert [is_taken(), is_taken()] == [True, False]
+    at(1000)
+    assert [is_taken() for _ in range(5)] == [True, True, True, False, False]
+
+
+def test_who_is_refused_is_told_when_it_is_free_again(db, at):
+    [is_taken() for _ in range(3)]
+    at(4)
+
+    with pytest.raises(Limited) as refusal:
+        limits.take("guesses", **FEW)
+
+    assert refusal.value.retry_after_s == 6
+
+
+def test_keys_are_counted_apart(db, at):
+    [is_taken() for _ in range(3)]
+
+    limits.take("other guesses", **FEW)
+    for end in "ab":
+        limits.take("x" * 1000 + end, burst=1, per_s=1)
+
+
+def test_what_was_given_back_is_free(db, at):
+    [is_taken() for _ in range(3)]
+
+    limits.give_back_all([Use("guesses", **FEW)])
+
+    assert [is_taken(), is_taken()] == [True, False]
+
+
+def test_of_several_limits_all_are_counted_or_none(db, at):
+    both = [Use("guesses", **FEW), Use("others", burst=1, per_s=0.1)]
+
+    limits.take_all(both)
+    for attempt in (limits.check_all, limits.take_all):
+        with pytest.raises(Limited):
+            attempt(both)
+
+    assert [is_taken() for _ in range(3)] == [True, True, False]
+
+
+@pytest.mark.parametrize("off", [{"burst": 0, "per_s": 1}, {"burst": 1, "per_s": 0}])
+def test_zero_is_no_limit(db, off, django_assert_num_queries):
+    with django_assert_num_queries(0):
+        for _ in range(9):
+            limits.take("guesses", **off)
+        limits.give_back_all([Use("guesses", **off)])
+
+
+def test_a_refusal_writes_nothing(db, at, django_assert_num_queries):
+    [is_taken() for _ in range(3)]
+
+    with django_assert_num_queries(1):
+        assert not is_taken()
+
+
+@pytest.mark.parametrize("used", [0, 1])
+def test_of_100_in_parallel_exactly_the_burst_is_allowed(transactional_db, used):
+    """Whether the key has a row yet or not."""
+    assert all(is_taken() for _ in range(used))
+
+    assert in_parallel(100, is_taken).count(True) == 3 - used
+
+
+def test_of_those_who_want_a_lease_in_parallel_one_gets_it(transactional_db):
+    def is_acquired(_):
+        try:
+            return limits.acquire("export", 60) > 0
+        except Limited:
+            return False
+
+    assert in_parallel(40, is_acquired).count(True) == 1
+
+
+def test_a_lease_is_free_after_the_block_and_after_its_time(db, at):
+    with limits.lease("export", for_s=5):
+        with pytest.raises(Limited), limits.lease("export", for_s=5):
+            raise AssertionError("held twice")
+        at(5)
+        limits.acquire("export", 5)
+    with pytest.raises(Limited):  # the late end of the first one releases nothing
+        limits.acquire("export", 5)
+    at(10)
+    limits.release("export", limits.acquire("export", 5))
+    limits.acquire("export", 5)
+
+
+def test_rows_that_mean_nothing_any_more_are_removed(db, at):
+    limits.take("guesses", **FEW)
+    at(30)
+    limits.take("others", **FEW)
+    at(80)
+
+    limits.remove_expired()
+
+    assert [limit.key for limit in Limit.objects.all()] == ["others"]

@@ -1,0 +1,158 @@
+"""Posts are refused while deliveries are too far behind."""
+
+from types import SimpleNamespace
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from feed import backlog
+from feed.delivery import deliver_pending
+from feed.models import Poison, Post
+from tests.conftest import client_of, whole_timelines
+
+pytestmark = pytest.mark.django_db(transaction=True)  # probes ask in threads of their own
+LONG_AGO = "2026-01-01T00:00:00Z"
+
+
+@pytest.fixture(autouse=True)
+def outbox(settings, friends):
+    settings.FEED_STRATEGY = "outbox"
+    whole_timelines()
+
+
+def publish(client, **headers):
+    backlog.forget()  # instead of a second's wait
+    return client.post("/v1/posts/", {"body": "hello"}, format="json", headers=headers)
+
+
+def readiness():
+    return client_of(None).get("/readyz")
+
+
+def test_posts_are_refused_while_the_oldest_one_waits_for_too_long(author):
+    assert publish(author).status_code == 201
+    Post.objects.update(created_at=LONG_AGO)
+
+    refused = publish(author)
+
+    assert refused.status_code == 503
+    assert refused["Retry-After"] == "10"
+    assert refused.json() == {
+        "detail": "Deliveries are behind. Try again later.",
+        "code": "backlog_full",
+    }
+    assert Post.objects.count() == 1
+
+
+def test_posts_are_accepted_again_when_the_backlog_is_delivered(author):
+    publish(author)
+    Post.objects.update(created_at=LONG_AGO)
+    assert publish(author).status_code == 503
+
+    assert deliver_pending(10) == 1
+
+    assert publish(author).status_code == 201
+
+
+def test_posts_are_refused_while_too_many_wait(author, settings):
+    settings.FEED_BACKLOG_MAX_POSTS = 3
+    answers = [publish(author).status_code for _ in range(6)]
+
+    assert answers == [201, 201, 201, 201, 503, 503]  # more than three wait
+    assert readiness().json()["posts"] == "refused: more than 3 posts wait"
+
+
+def test_only_waiting_posts_count(author, settings):
+    settings.FEED_BACKLOG_MAX_POSTS = 3
+    publish(author)
+    for _ in range(6):
+        Post.objects.exclude(id=Post.objects.earliest("id").id).update(delivered_at=LONG_AGO)
+        assert publish(author).status_code == 201
+
+
+@pytest.mark.parametrize("limit", ["FEED_BACKLOG_MAX_AGE_S", "FEED_BACKLOG_MAX_POSTS"])
+def test_zero_is_no_limit(limit, author, settings):
+    settings.FEED_BACKLOG_MAX_AGE_S = settings.FEED_BACKLOG_MAX_POSTS = 1
+    Post.objects.bulk_create(
+        Post(author_id=1, body="x", created_at=LONG_AGO if "AGE" in limit else "2100-01-01T00:00Z")
+        for _ in range(1 if "AGE" in limit else 5)
+    )
+    assert publish(author).status_code == 503
+
+    setattr(settings, limit, 0)
+
+    assert publish(author).status_code == 201
+
+
+def test_a_post_that_cannot_be_delivered_does_not_end_all_posts(author):
+    aside = Post.objects.create(author_id=1, body="x", created_at=LONG_AGO)
+    assert publish(author).status_code == 503
+
+    Poison.objects.create(post=aside)
+
+    assert publish(author).status_code == 201
+
+
+def test_a_strategy_that_never_delivers_has_no_limit(author, settings):
+    settings.FEED_STRATEGY = "null"
+    Post.objects.create(author_id=1, body="x", created_at=LONG_AGO)
+
+    assert publish(author).status_code == 201
+
+
+def test_a_repeated_key_is_refused_like_a_new_post(author):
+    """Whether it is stored isn't asked: it gets its post when there is room."""
+    key = {"Idempotency-Key": "key"}
+    first = publish(author, **key).json()
+    Post.objects.update(created_at=LONG_AGO)
+    assert publish(author, **key).json()["code"] == "backlog_full"
+
+    deliver_pending(10)
+
+    assert publish(author, **key).json()["id"] == first["id"]
+
+
+def test_everything_but_posts_is_answered(author):
+    Post.objects.create(author_id=1, body="x", created_at=LONG_AGO)
+    assert publish(author).status_code == 503
+
+    assert author.get("/v1/feed/").status_code == 200
+    assert readiness().status_code == 200
+    assert readiness().json()["posts"] == "refused: the oldest post waits for longer than 600 s"
+
+
+def test_the_database_is_asked_once_per_second(author):
+    publish(author)
+    with CaptureQueriesContext(connection) as asked:
+        for _ in range(10):
+            author.post("/v1/posts/", {"body": "hello"}, format="json")
+
+    assert sum("feed_poison" in query["sql"] for query in asked) == 0
+
+
+def test_a_question_that_takes_long_is_asked_less_often(author, monkeypatch):
+    times = iter([100.0, 103.0, 132.0, 134.0, 134.0])
+    clock = SimpleNamespace(monotonic=lambda: next(times))
+    monkeypatch.setattr("feed.backlog.time", clock)
+    backlog.confirm_room()  # took 3 s
+    Post.objects.create(author_id=1, body="x", created_at=LONG_AGO)
+
+    backlog.confirm_room()  # 29 s later
+    with pytest.raises(backlog.BacklogFull):
+        backlog.confirm_room()
+
+
+def test_the_question_reads_few_rows(author):
+    """Of an index: a backlog may be a million posts long."""
+    posts = Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(3000))
+    Post.objects.filter(id__lt=posts[1500].id).update(delivered_at=LONG_AGO)
+    if connection.vendor == "mysql":
+        with connection.cursor() as cursor:
+            cursor.execute("ANALYZE TABLE feed_post")
+
+    plan = backlog._waiting().values("id")[:1].explain()
+
+    assert "post_backlog" in plan
+    assert "filesort" not in plan
+    assert "TEMP B-TREE" not in plan

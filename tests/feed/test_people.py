@@ -1,0 +1,367 @@
+"""Deactivated and deleted people: nothing of them shows, whoever dies in between."""
+
+import threading
+import time
+
+import pytest
+from django.apps import apps
+from django.core.cache import caches
+from django.core.management import CommandError, call_command
+from django.db import connection, transaction
+
+from accounts.blocks import block
+from accounts.friendships import ask
+from accounts.models import Friendship, Membership, Person, Profile, Session
+from accounts.selectors import half_made
+from activity.models import Card, Direction, IndexedLog, IndexedTag, PlainLog
+from config.cache import post_cache
+from feed import people, services
+from feed.delivery import deliver_pending
+from feed.exports import services as exports
+from feed.models import (
+    AuthorChange,
+    FriendshipChange,
+    IdempotencyKey,
+    Like,
+    Post,
+    Reader,
+    TimelineFloor,
+)
+from feed.selectors import miscounted_posts, read_timeline, unfinished_changes
+from feed.statements import insert_post
+from feed.timeline_stores import get_timeline_store
+from tests.backends import SHARED_STORES
+from tests.conftest import client_of, make_people, whole_timelines
+from tests.feed.deliveries import audited
+
+NOW = "2026-11-01T00:00:00Z"
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch, settings, tmp_path):
+    settings.EXPORT_DIR = tmp_path
+    monkeypatch.setattr(people, "LATE_S", 0)
+    monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
+    monkeypatch.setattr("feed.delivery._healed_at", float("-inf"))
+    monkeypatch.setattr("feed.delivery.HEAL_EVERY_S", 0)
+
+
+@pytest.fixture(params=SHARED_STORES)
+def store(request, settings, friends, redis, redis_url):
+    """A store with a real cache of posts."""
+    settings.CACHES = settings.CACHES | {"posts": post_cache(redis_url)}
+    caches["posts"].clear()
+    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", request.param
+    settings.FEED_LISTING = "cached"
+    caches["listing"].clear()
+    whole_timelines()
+    return get_timeline_store()
+
+
+def write(author_id, body="text"):
+    post = services.publish_post(author_id=author_id, body=body, idempotency_key=body).post
+    deliver_pending(100)
+    return post
+
+
+def drain():
+    time.sleep(0.002)  # a change is older than 0 s
+    deliver_pending(100)
+
+
+def feed(owner_id):
+    return list(read_timeline(owner_id=owner_id, before=None, limit=20).posts)
+
+
+def shown(reader, author):
+    """What a reader finds of an author: in feed and listing, and the author's page."""
+    client = client_of(reader)
+    pages = [client.get(path).json()["posts"] for path in ("/v1/feed/", "/v1/posts/")]
+    page = client.get(f"/v1/people/{author}/posts/")
+    found = [[it["id"] for it in posts if it["author"] == author] for posts in pages]
+    return *found, page.status_code, [it["id"] for it in page.json().get("posts", [])]
+
+
+HIDDEN = ([], [], 404, [])
+
+
+def test_a_deactivated_person_disappears_and_comes_back_without_what_they_had_deleted(store):
+    kept, deleted = write(1, "kept"), write(1, "deleted")
+    services.delete_post(person_id=1, post_id=deleted.id)
+    everything = ([kept.id], [kept.id], 200, [kept.id])
+    assert shown(2, 1) == everything
+
+    people.deactivate(1)
+
+    assert shown(2, 1) == HIDDEN
+    assert client_of(2).get(f"/v1/posts/{kept.id}/").status_code == 404
+    assert client_of(2).put(f"/v1/posts/{kept.id}/like/").status_code == 404
+    assert client_of(2).put("/v1/me/friends/1/").status_code == 404
+    assert client_of(2).get("/v1/me/friends/").json() == {"friends": [3]}
+    assert Post.objects.get(id=kept.id).body == "kept"
+    drain()
+    assert shown(2, 1) == HIDDEN
+
+    people.reactivate(1)
+
+    caches["listing"].clear()
+    assert shown(2, 1) == everything
+    drain()
+    assert shown(2, 1) == everything
+    assert not AuthorChange.objects.exists()
+
+
+def test_a_deleted_person_leaves_nothing_but_empty_rows(store):
+    mine, theirs = write(1, "mine"), write(2, "theirs")
+    services.like_post(person_id=1, post_id=theirs.id)
+    services.like_post(person_id=3, post_id=theirs.id)
+    services.like_post(person_id=2, post_id=mine.id)
+    feed(1)
+
+    people.delete(1)
+
+    assert shown(2, 1) == HIDDEN
+    assert feed(2) == feed(3) == [theirs.id]
+    assert Post.objects.get(id=mine.id).body == ""
+    assert Post.objects.get(id=theirs.id).like_count == 1
+    assert miscounted_posts() == 0
+    assert store.read(1).ids == []
+    assert audited(store).ok
+    drain()
+    assert (audited(store).ok, miscounted_posts()) == (True, 0)
+    assert unfinished_changes() == 0
+
+
+def fill(person_id=1, others=(2, 3)):
+    """Let there be a row of the person in every table."""
+    for model in (Profile, Membership):
+        more = {"group_id": 1} if model is Membership else {}
+        model.objects.create(person_id=person_id, **more)
+    Session.objects.create(person_id=person_id, refresh_id="x", expires_at=NOW)
+    ask(person_id, 4)
+    ask(5, person_id)
+    block(person_id, 6)
+    block(7, person_id)
+    for log in (PlainLog, IndexedLog):
+        log.objects.create(person_id=person_id, at=1, device=1, direction=Direction.IN)
+    Card.objects.create(number="c1", person_id=person_id)
+    IndexedTag.objects.create(card="c1", at=NOW, device=1)
+    Reader.objects.create(person_id=person_id, read_on="2026-11-01")
+    exports.order_export(person_id=person_id, file_format="csv")
+    exports.make_next_export()
+    for author in (person_id, *others):
+        post = Post.objects.create(author_id=author, body=f"of {author}")
+        for liker in (person_id, *others):
+            services.like_post(person_id=liker, post_id=post.id)
+    deliver_pending(100)
+    IdempotencyKey.objects.create(author_id=person_id, key_sha256="k", body_sha256="b", post=post)
+
+
+UNFILLED = {"RowwiseEntry", "BulkEntry"}
+"""They are the timelines of stores, which are tested for each store."""
+
+ONLY_IDS = {"Post.author_id", "Revocation.person_id", "TimelineFloor.owner_id"}
+"""Columns that still name a deleted person: tombstones, and what keeps late writers out."""
+
+
+def tables_of_people():
+    """The tables with a foreign key to a person."""
+    return {
+        model
+        for model in apps.get_models()
+        for field in model._meta.concrete_fields
+        if field.related_model is Person
+    }
+
+
+def references(person_id):
+    """The tables that name a person by a foreign key, or by a column called like one."""
+    found = set()
+    for model in apps.get_models():
+        for field in model._meta.concrete_fields:
+            named = field.related_model is Person or field.name in ("person_id", "owner_id")
+            if named and model.objects.filter(**{field.attname: person_id}).exists():
+                found.add(f"{model.__name__}.{field.attname}")
+    return found
+
+
+def test_no_table_names_a_deleted_person(db, settings):
+    settings.FEED_STRATEGY = "outbox"
+    make_people(7, [(1, 2), (1, 3)])
+    fill()
+    named = {it.split(".")[0] for it in references(1)}
+    assert {model.__name__ for model in tables_of_people()} - named == UNFILLED
+
+    people.delete(1)
+    drain()
+
+    assert references(1) == ONLY_IDS
+    assert not IndexedTag.objects.exists()
+    assert list(settings.EXPORT_DIR.iterdir()) == []
+    gone = Person.objects.get(id=1)
+    assert (gone.username, gone.is_active) == ("deleted:1", False)
+    assert not gone.has_usable_password()
+    assert gone not in half_made()
+
+
+class Died(BaseException):
+    """The process ends."""
+
+
+def die_at(statement):
+    """Let the process die at its nth statement."""
+    seen = iter(range(statement))
+
+    def execute(run, *args):
+        if next(seen, None) is None:
+            raise Died
+        return run(*args)
+
+    return connection.execute_wrapper(execute)
+
+
+@pytest.mark.parametrize("change", [people.deactivate, people.delete], ids=["deactivate", "delete"])
+def test_what_a_dead_process_left_is_finished_by_a_drainer(change, transactional_db, settings):
+    settings.FEED_STRATEGY = "outbox"
+    outcomes = set()
+    for statement in range(0, 300, 3):
+        for model in (AuthorChange, Person, Card, Reader, TimelineFloor):
+            model.objects.all().delete()
+        get_timeline_store().clear()
+        make_people(7, [(1, 2), (1, 3)])
+        whole_timelines()
+        fill()
+        try:
+            with die_at(statement):
+                change(1)
+        except Died:
+            finished = False
+        else:
+            finished = True
+        drain()
+        hidden = not Post.objects.live().filter(author_id=1).exists()
+        begun = not Person.objects.get(id=1).is_active
+        outcomes.add((hidden, begun))
+        assert hidden == begun
+        assert (miscounted_posts(), AuthorChange.objects.count()) == (0, 0)
+        assert audited(get_timeline_store()).ok
+        if change is people.delete and begun:
+            assert not Friendship.objects.filter(friend_id=1).exists()
+            assert references(1) == ONLY_IDS
+        if finished:
+            break
+    assert finished
+    assert outcomes == {(False, False), (True, True)}
+
+
+@pytest.mark.parametrize("change", [people.deactivate, people.delete], ids=["deactivate", "delete"])
+def test_what_was_written_while_tokens_were_still_trusted_is_hidden_later(change, store):
+    theirs = write(2)
+    change(1)
+    late = services.publish_post(author_id=1, body="late").post
+    services.like_post(person_id=1, post_id=theirs.id)
+
+    drain()
+
+    assert shown(2, 1) == HIDDEN
+    assert late.id not in feed(2) + feed(1)
+    assert Like.objects.exists() == (change is people.deactivate)
+    assert miscounted_posts() == 0
+
+
+def test_a_post_that_is_being_written_meanwhile_is_hidden(transactional_db):
+    make_people(1)
+    written, commit = threading.Event(), threading.Event()
+
+    def write():
+        with transaction.atomic():
+            insert_post(1, "in flight")
+            written.set()
+            commit.wait(20)
+        connection.close()
+
+    def deactivate():
+        people.deactivate(1)
+        connection.close()
+
+    threads = [threading.Thread(target=work) for work in (write, deactivate)]
+    threads[0].start()
+    assert written.wait(20)
+    threads[1].start()
+    time.sleep(0.2)
+    commit.set()
+    for thread in threads:
+        thread.join(20)
+
+    assert Post.objects.get().deleted_at
+    assert Post.objects.get().body == "in flight"
+
+
+def test_a_person_whose_data_cannot_be_removed_stops_nobody(friends, monkeypatch, caplog):
+    people.delete(1)
+    people.deactivate(2)
+    late = Post.objects.create(author_id=2, body="late")
+
+    def fail(person_id):
+        raise PermissionError
+
+    monkeypatch.setattr(people, "_erase", fail)
+    drain()
+
+    assert Post.objects.get(id=late.id).deleted_at
+    assert list(AuthorChange.objects.values_list("person_id", flat=True)) == [1]
+    assert "person 1 cannot be" in caplog.text
+    monkeypatch.undo()
+    monkeypatch.setattr(people, "LATE_S", 0)
+    time.sleep(0.002)
+    people.finish_changes()
+    assert not AuthorChange.objects.exists()
+
+
+def test_many_friends_posts_and_likes_go_in_batches(db, monkeypatch):
+    monkeypatch.setattr(people, "BATCH", 2)
+    monkeypatch.setattr("feed.friendships.MOST_AT_ONCE", 2)
+    monkeypatch.setattr("feed.services.MOST_UNLIKED", 2)
+    make_people(6, [(1, n) for n in range(2, 7)])
+    posts = [Post.objects.create(author_id=1, body="text") for _ in range(5)]
+    for post in posts:
+        services.like_post(person_id=1, post_id=post.id)
+
+    people.delete(1)
+
+    assert not Post.objects.live().exists()
+    assert not Friendship.objects.exists()
+    assert not FriendshipChange.objects.exists()
+    assert set(Post.objects.values_list("like_count", flat=True)) == {0}
+
+
+def test_commands_change_people_and_name_who_is_unknown(friends, capsys):
+    late = Post.objects.create(author_id=1, body="text")
+
+    with pytest.raises(CommandError, match="unknown: 99"):
+        call_command("deactivate_person", "1", "99")
+
+    assert capsys.readouterr().out == "1: deactivated\n"
+    assert Post.objects.get(id=late.id).deleted_at
+    call_command("reactivate_person", "1")
+    assert not Post.objects.get(id=late.id).deleted_at
+    call_command("delete_person", "1")
+    assert Post.objects.get(id=late.id).body == ""
+    with pytest.raises(CommandError, match="unknown: 1"):
+        call_command("reactivate_person", "1")
+    assert not AuthorChange.objects.exists()
+
+
+def test_who_is_reactivated_in_the_middle_of_being_hidden_is_shown(friends, monkeypatch):
+    monkeypatch.setattr(people, "BATCH", 2)
+    Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(5))
+    forget = people.forget
+
+    def reactivate_first(*post_ids):
+        monkeypatch.setattr(people, "forget", forget)
+        people.reactivate(1)
+
+    monkeypatch.setattr(people, "forget", reactivate_first)
+    people.deactivate(1)
+
+    assert Post.objects.live().count() == 5

@@ -1,0 +1,195 @@
+"""The overload experiment: on planted results, and on a real service."""
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+from django.conf import settings
+
+from lab.__main__ import main
+from lab.experiments import EXPERIMENTS
+from lab.experiments.base import Asked
+from lab.experiments.overload import ADMISSION
+from lab.experiments.overload.steps import Step, broken, measure_steps
+from lab.results.requests import Request
+from tests.lab.test_capacity import step as searched
+from tests.lab.test_report import balance
+
+OVERLOAD = EXPERIMENTS["overload"]
+NAME = "sqlite-outbox-setbased"
+HELD = {1: 1000, 2: 990, 3: 980, 5: 955}
+"""Multiple → goodput."""
+COLLAPSED = {1: 1000, 2: 858, 3: 400, 5: 90}
+
+
+def step(multiple, goodput, **figures):
+    offered = 1000.0 * multiple
+    usual = {
+        "arrived_rps": offered,
+        "goodput_rps": float(goodput),
+        "refused_rps": offered - goodput,
+        "failed_rps": 0.0,
+        "p50_ms": 4.0,
+        "p99_ms": 900.0,
+        "refused_p50_ms": 0.4,
+        "refused_p99_ms": 2.0,
+        "slowest_probe_s": 0.12,
+        "probes_failed": 0.0,
+        "generator_late_ms": 3.0,
+    }
+    return Step(float(multiple), offered, **usual | figures)
+
+
+def result(goodputs, variant=NAME, **figures):
+    """A run whose steps had these goodputs; ``figures`` are those of its last step."""
+    steps = [step(multiple, goodput) for multiple, goodput in goodputs.items()]
+    steps.append(step(1, goodputs[1])._replace(**figures))
+    why = [reason for it in steps for reason in broken(it, steps[0])]
+    extra = {"held": float(not why)}
+    for turn, it in enumerate(steps, start=1):
+        extra |= it.as_extra(turn)
+    one = searched(1000, variant=variant, balance=balance(1000, users=1000, arrivals="open"))
+    return replace(one, experiment="overload", load="steps", extra=extra, errors=why)
+
+
+def report_of(folder, *results):
+    for number, one in enumerate(results):
+        replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
+    return main(["report", str(folder)]), (folder / "report.md").read_text()
+
+
+def test_a_service_that_keeps_its_goodput_holds(tmp_path):
+    status, markdown = report_of(tmp_path, result(HELD))
+
+    assert status == 0
+    assert (
+        f"{NAME} accepts 1,000 posts/s at 1x, and at its worst step (5x) 95.50% of that; its "
+        "slowest probe took 0.12 s."
+    ) in markdown
+    assert f"| {NAME}, 5x | clean | 5,000 | 955 | 95.50% | 4,045 | 0 |" in markdown
+    assert f"| {NAME}, 1x again | clean | 1,000 | 1,000 |" in markdown
+
+
+def test_a_service_that_collapses_does_not_hold(tmp_path):
+    """The red control: what was measured without admission."""
+    status, markdown = report_of(tmp_path, result(COLLAPSED, f"{NAME}-unguarded"))
+
+    assert status == 1
+    assert f"| {NAME}-unguarded, 2x | NOT HELD: clean |" in markdown
+    assert f"| {NAME}-unguarded, 1x | clean |" in markdown
+    assert "Not as it should be: 2x, 3x, 5x." in markdown
+    assert "at 5x goodput 90/s < 950/s" in markdown
+
+
+@pytest.mark.parametrize(
+    ("figures", "reason"),
+    [
+        ({"goodput_rps": 949.0}, "at 2x goodput 949/s < 950/s"),
+        ({"failed_rps": 21.0}, "at 2x 1.1% neither accepted nor refused"),
+        ({"slowest_probe_s": 1.2}, "at 2x a probe took 1.2 s"),
+        ({"slowest_probe_s": None}, "at 2x a probe took - s"),
+        ({"generator_late_ms": 120.0}, "at 2x the load generator itself was late by 120 ms"),
+    ],
+)
+def test_each_limit_is_reported(figures, reason):
+    assert list(broken(step(2, 1000, **figures), step(1, 1000))) == [reason]
+
+
+def test_a_service_that_does_not_recover_does_not_hold(tmp_path):
+    status, markdown = report_of(tmp_path, result(HELD, goodput_rps=700.0))
+
+    assert status == 1
+    assert f"| {NAME}, 1x again | NOT HELD: clean |" in markdown
+
+
+def test_a_generator_that_lost_its_schedule_makes_the_figures_inconsistent(tmp_path):
+    status, markdown = report_of(tmp_path, result(HELD, arrived_rps=900.0))
+
+    assert status == 1
+    assert "INCONSISTENT FIGURES" in markdown
+
+
+def test_a_run_that_did_not_finish_is_not_left_out(tmp_path):
+    failed = replace(result(HELD, f"{NAME}-unguarded"), extra={}, audit=None, errors=["web ended"])
+
+    status, markdown = report_of(tmp_path, result(HELD), failed)
+
+    assert status == 1
+    assert "DID NOT FINISH" in markdown
+
+
+def test_a_picture_shows_goodput_against_what_is_offered(tmp_path):
+    report_of(tmp_path, result(HELD), result(COLLAPSED, f"{NAME}-unguarded"))
+
+    page = (tmp_path / "report.html").read_text()
+    assert "Goodput under overload" in page
+    assert "posts/s offered" in page
+    assert "posts/s not accepted" in page
+
+
+def test_a_search_is_followed_by_the_steps_at_the_rate_that_held():
+    variant = OVERLOAD.variant(NAME)
+    results = []
+    while (load := OVERLOAD.next_load(variant, Asked(users=40), results)) is not None:
+        results.append(searched(load.users, held=load.users <= 47))
+        results[-1].load = load.name
+
+    assert results[-1].load == "steps"
+    assert results[-1].offered_rps == max(it.offered_rps for it in results if it.offered_rps <= 47)
+
+
+def test_without_a_rate_that_holds_there_are_no_steps():
+    variant, results = OVERLOAD.variant(NAME), []
+    while (load := OVERLOAD.next_load(variant, Asked(users=10), results)) is not None:
+        results.append(searched(load.users, held=False))
+
+    assert {it.offered_rps for it in results} == {10}
+
+
+def test_the_variants_differ_in_admission_alone():
+    guarded, unguarded = OVERLOAD.variant(NAME), OVERLOAD.variant(f"{NAME}-unguarded")
+
+    assert guarded.environment | {"WEB_QUEUE_S": "0"} == unguarded.environment
+    assert float(ADMISSION["WEB_QUEUE_S"]) == settings.WEB_QUEUE_S
+
+
+def test_figures_of_a_step_are_of_the_arrivals_that_were_due_in_it(tmp_path):
+    (tmp_path / "steps.csv").write_text("rate,start,end,late_p99_ms\n2,100,104,1.5\n")
+    (tmp_path / "probes.csv").write_text(
+        "timestamp,seconds,status\n90,9,200\n99.5,0.7,503\n101,0.2,200\n104.1,9,200\n"
+    )
+    post = "POST /v1/posts/"
+    requests = [
+        Request(post, 99.0, 101.0, ""),
+        Request(post, 100.0, 100.5, ""),
+        Request(post, 101.0, 104.5, ""),
+        Request(post, 102.0, 102.001, "status 503 with Retry-After"),
+        Request(post, 102.0, 102.001, "status 503 without Retry-After"),
+        Request(post, 103.0, 108.0, "client time-out"),
+        Request(post, 103.0, 103.0, "dropped: too many unanswered"),
+        Request(post, 104.0, 104.1, ""),
+    ]
+
+    (found,) = measure_steps(tmp_path, requests, [1.0])
+
+    assert (found.arrived_rps, found.goodput_rps) == (1.5, 0.5)
+    assert (found.refused_rps, found.failed_rps) == (0.25, 0.75)
+    assert (found.p50_ms, found.refused_p50_ms) == (2000.0, 1.0)
+    assert (found.slowest_probe_s, found.probes_failed) == (0.7, 1)
+
+
+def test_steps_on_a_real_service(tmp_path):
+    command = [sys.executable, "-m", "lab", "run", "overload", "--shared", f"--variants={NAME}"]
+    small = ("--loads=steps", "--users=10", "--people=30", "--friends=5", "--run-time=1s")
+    done = subprocess.run(
+        [*command, *small, f"--out={tmp_path}"], capture_output=True, text=True, timeout=120
+    )
+
+    (path,) = tmp_path.glob("*/result.json")
+    found = json.loads(path.read_text())
+    assert found["audit"]["ok"], done.stderr
+    assert found["audit"]["posts"] == 2 * sum((10, 20, 30, 50, 10))  # each with a warm-up
+    assert "--loads steps --users 10" in found["environment"]["command"]
+    assert [found["extra"][f"step{n}_offered_rps"] for n in range(1, 6)] == [10, 20, 30, 50, 10]

@@ -1,0 +1,45 @@
+import csv
+from contextlib import ExitStack, contextmanager
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from launch.processes import Processes
+from launch.service import Seed, Service
+from launch.variants import Variant
+
+
+@pytest.fixture(scope="module")
+def services(tmp_path_factory):
+    """Two services that run at the same time, with the same people."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(_running(tmp_path_factory.mktemp("service"))) for _ in range(2)]
+
+
+@contextmanager
+def _running(folder):
+    with Processes(folder / "logs") as processes:
+        service = Service(Variant.named("sqlite-inline-setbased"), processes, folder)
+        service.prepare(Seed(people=3, friends=2))
+        service.start()
+        yield service
+
+
+def status_of_feed(service, token):
+    asked = Request(f"{service.url}/v1/feed/", headers={"Authorization": f"Bearer {token}"})
+    try:
+        with urlopen(asked, timeout=20) as answer:
+            return answer.status
+    except HTTPError as error:
+        return error.code
+
+
+def test_a_service_accepts_its_own_tokens_and_not_those_of_another_one(services):
+    tokens = [
+        next(csv.DictReader(service.tokens.read_text().splitlines()))["token"]
+        for service in services
+    ]
+
+    found = [[status_of_feed(service, token) for token in tokens] for service in services]
+    assert found == [[200, 401], [401, 200]]

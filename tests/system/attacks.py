@@ -1,0 +1,238 @@
+"""What an outsider does to a service, and how the others fare meanwhile.
+
+``python -m tests.system.attacks [VARIANT]`` prints a JSON line per attack; the variant needs MySQL.
+"""
+
+import json
+import multiprocessing
+import os
+import sys
+import time
+from collections import Counter
+from contextlib import closing, contextmanager
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from itertools import count
+from pathlib import Path
+from statistics import quantiles
+from tempfile import TemporaryDirectory
+
+import psutil
+
+from launch.service import Seed
+from tests.system.processes import JSON, Repeated, Running
+
+POST = ("POST", "/v1/posts/", '{"body": "text"}')
+FEED = ("GET", "/v1/feed/", None)
+SEED = Seed(people=200, friends=100, password="a password that nobody guesses")
+POSTS = ["seed_posts", "--each=100"]
+TIMEOUT_S = 10
+
+
+class Others(Repeated):
+    """People who ask for the same again and again, each on a connection of their own."""
+
+    def __init__(self, running, request, people=8, every_s=0.08):
+        super().__init__([partial(self._ask, person) for person in range(people)])
+        self.running, self.request, self.every_s = running, request, every_s
+        self.answers: list[tuple[str, float]] = []
+        """Status and seconds."""
+
+    def _ask(self, person):
+        port, token = self.running.service.port, self.running.tokens[20 + person]
+        with closing(HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)) as http:
+            due = time.monotonic() + self.every_s * person / 8
+            while not self.stopping.wait(max(0, due - time.monotonic())):
+                asked = time.monotonic()
+                answer, _ = answer_of(http, *self.request, token=token)
+                self.answers.append((status_of(answer), time.monotonic() - asked))
+                due = max(due + self.every_s, time.monotonic())
+
+    def figures(self, seconds: float) -> dict:
+        times = [it * 1000 for _, it in self.answers]
+        ok = sum(status in ("200", "201") for status, _ in self.answers)
+        cuts = [round(it, 1) for it in quantiles(times, n=20)]
+        return {"ok_per_s": round(ok / seconds, 1), "p50_ms": cuts[9], "p95_ms": cuts[18]}
+
+
+def answer_of(http, method, path, body=None, token=None):
+    """Return the answer and its body; without an answer, None and nothing."""
+    headers = JSON | ({"Authorization": f"Bearer {token}"} if token else {})
+    try:
+        http.request(method, path, body, headers)
+        answer = http.getresponse()
+        return answer, answer.read()
+    except (OSError, HTTPException):
+        http.close()
+        return None, b""
+
+
+def status_of(answer):
+    """Return a status as it is counted: with Retry-After, or None without an answer."""
+    again = answer is not None and "Retry-After" in answer.headers
+    return f"{answer and answer.status}{' Retry-After' * again}"
+
+
+def guess_passwords(numbers, token):
+    """Log in with wrong passwords, each time as somebody else out of a few."""
+    body = {"username": f"person{next(numbers) % 10 + 1}", "password": f"wrong {next(numbers)}"}
+    return "POST", "/v1/token/", json.dumps(body), None
+
+
+def order_slow_work(numbers, token):
+    """Ask for what takes long, as one person."""
+    path = "/v1/me/report/" if next(numbers) % 2 else "/v1/me/export/?format=xlsx"
+    return "GET", path, None, token
+
+
+@contextmanager
+def attacked(running, attack, connections, statuses):
+    """Attack from another process while the block runs; count its statuses."""
+    context = multiprocessing.get_context("spawn")
+    stop, told = context.Event(), context.Queue()
+    arguments = (attack, running.service.port, running.tokens[0], connections, stop, told)
+    process = context.Process(target=_attack, args=arguments)
+    process.start()
+    assert told.get(timeout=30) == "begun"
+    try:
+        yield
+    finally:
+        stop.set()
+        statuses.update(told.get(timeout=60))
+        process.join()
+
+
+def _attack(attack, port, token, connections, stop, told):
+    statuses: Counter = Counter()
+
+    def loop(number):
+        numbers = count(number * 1000)
+        with closing(HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)) as http:
+            while not stop.is_set():
+                *request, bearer = attack(numbers, token)
+                answer, _ = answer_of(http, *request, token=bearer)
+                statuses[status_of(answer)] += 1
+                if answer and answer.status in (429, 503):
+                    time.sleep(0.01)
+
+    with Repeated([partial(loop, number) for number in range(connections)]):
+        told.put("begun")
+        stop.wait()
+    told.put(statuses)
+
+
+def compare(running, *, request, attack, connections, seconds=8.0) -> dict:
+    """Return how others fare without and with an attack."""
+    statuses: Counter = Counter()
+    with Others(running, request) as idle:
+        time.sleep(seconds)
+    with attacked(running, attack, connections, statuses):
+        time.sleep(1)
+        with Others(running, request) as others:
+            time.sleep(seconds)
+    before, during = idle.figures(seconds), others.figures(seconds)
+    return {"idle": before, "attacked": during, "attackers got": statuses}
+
+
+def stop_drainer(running, seconds=4.0) -> dict:
+    """Post while nobody delivers, and after somebody does again."""
+    with ended(running, "workers"), Others(running, POST) as others:
+        time.sleep(seconds)
+        with closing(HTTPConnection("127.0.0.1", running.service.port)) as http:
+            ready, told = answer_of(http, "GET", "/readyz")
+    running.service.start_workers()
+    list(running.service.drain())
+    time.sleep(2)
+    with Others(running, POST) as later:
+        time.sleep(1)
+    return {
+        "meanwhile": Counter(status for status, _ in others.answers),
+        "readyz": [ready.status, json.loads(told)],
+        "later": Counter(status for status, _ in later.answers),
+    }
+
+
+@contextmanager
+def ended(running, role):
+    running.processes.stop(role)
+    yield
+
+
+def freeze_database(running, seconds=13.0) -> dict:
+    """Post without a key while the database is frozen; compare answers with what is stored."""
+    told: dict[str, list[str]] = {}
+
+    def post(number):
+        with closing(HTTPConnection("127.0.0.1", running.service.port, timeout=30)) as http:
+            for n in count():
+                if stopping.stopping.wait(0.02):
+                    return
+                text = f"frozen {number} {n}"
+                request = "POST", "/v1/posts/", json.dumps({"body": text})
+                answer, body = answer_of(http, *request, token=running.tokens[number])
+                code = json.loads(body).get("code", "") if body else ""
+                told.setdefault(f"{status_of(answer)} {code}".strip(), []).append(text)
+
+    stopping = Repeated([partial(post, number) for number in range(8)])
+    (pid,) = running.processes.pids("database")
+    with stopping:
+        time.sleep(1)
+        psutil.Process(pid).suspend()
+        time.sleep(seconds)
+        psutil.Process(pid).resume()
+        time.sleep(3)
+    rows = running.rows("SELECT body FROM feed_post WHERE body LIKE 'frozen %'")
+    stored = {body for (body,) in rows}
+    return {status: [len(texts), len(stored & {*texts})] for status, texts in told.items()}
+
+
+DEACTIVATE = """
+from accounts.models import Person
+person = Person.objects.get(id=3)
+person.is_active = False
+person.save()
+"""
+
+
+def deactivate(running, wait_s=3.0) -> dict:
+    """Return the statuses of a person's requests before and after they were deactivated."""
+    token = running.tokens[2]
+    with closing(HTTPConnection("127.0.0.1", running.service.port)) as http:
+        before, _ = answer_of(http, *FEED, token=token)
+        shell = [sys.executable, "manage.py", "shell", "-c", DEACTIVATE]
+        running.processes.call("shell", shell, running.service.environments[0])
+        time.sleep(wait_s)
+        after, _ = answer_of(http, *FEED, token=token)
+    return {"before": before.status, f"{wait_s:g} s after": after.status}
+
+
+def attackable(variant, folder) -> Running:
+    running = Running(variant, folder, clients=0, seed=SEED, seeding=[POSTS])
+    running.service.guarded = True
+    return running
+
+
+ATTACKS = {
+    "wrong passwords, 10 clients; others post": partial(
+        compare, request=POST, attack=guess_passwords, connections=10
+    ),
+    "slow work of one account, 6 connections; others read": partial(
+        compare, request=FEED, attack=order_slow_work, connections=6
+    ),
+    "drainer stopped": stop_drainer,
+    "database frozen during posts without key: [answers, stored]": freeze_database,
+    "deactivated": deactivate,
+}
+ENVIRONMENT = {"FEED_BACKLOG_MAX_AGE_S": "1"}
+
+
+def main() -> None:
+    variant = sys.argv[1] if len(sys.argv) > 1 else "mysql_tuned-outbox-ring"
+    os.environ.update(ENVIRONMENT)
+    with TemporaryDirectory() as folder, attackable(variant, Path(folder)) as running:
+        for name, attack in ATTACKS.items():
+            print(json.dumps({"attack": name, **attack(running)}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""The API's schema: every status that an operation can answer, from what its view declares."""
+
+from collections.abc import Iterator
+from inspect import getdoc
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
+
+from web.serializers import StrictSerializer, TextField
+
+Node = dict[str, Any]
+
+# str.strip() removes these; what \s means depends on the regular expressions' dialect.
+BLANK = r"\t-\r\u001c-\u0020\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+VISIBLE_TEXT = rf"^[{BLANK}]*[^\u0000{BLANK}][^\u0000]*$"
+TEXT = r"^[^\u0000]*$"
+
+MESSAGE: Node = {"type": "string"}
+ERROR: Node = {
+    "type": "object",
+    "description": "Why the request was refused.",
+    "properties": {"detail": MESSAGE},
+    "required": ["detail"],
+}
+INVALID: Node = {
+    "type": "object",
+    "description": "What is wrong, by field; or `detail`, if the request as a whole is.",
+    "additionalProperties": {"oneOf": [MESSAGE, {"type": "array", "items": MESSAGE}]},
+}
+REFUSALS = {
+    "400": "A field, a parameter, a header or the body is invalid.",
+    "401": "The access token is missing or not valid.",
+    "404": "It doesn't exist, or not for this person.",
+    "413": "The request is too large.",
+    "414": "The URL is too long.",
+    "415": "The body is not application/json.",
+    "417": "The header Expect is not understood.",
+    "431": "The headers are too long.",
+    "503": "The service, or a server behind it, can't take the request now.",
+}
+"""Status → description, unless a view describes it itself."""
+RETRY_AFTER: Node = {
+    "Retry-After": {
+        "description": "Seconds until another try makes sense.",
+        "required": True,
+        "schema": {"type": "integer", "minimum": 1},
+    }
+}
+CHALLENGE: Node = {"WWW-Authenticate": {"required": True, "schema": {"type": "string"}}}
+HEADERS = {"401": CHALLENGE, "429": RETRY_AFTER, "503": RETRY_AFTER}
+UNPARSED = {"414", "417", "431"}
+"""The web server answers these itself, without a JSON body."""
+HANDED_ON = "refresh"
+"""What one operation returns and others take as their whole body."""
+
+
+class Schema(AutoSchema):
+    """Adds the refusals that follow from a view's authentication, path and body.
+
+    A view declares only its own ones, with a description; they get the body of errors too.
+    """
+
+    def _get_response_bodies(self, direction: Any = "response") -> Node:
+        described: Node = super()._get_response_bodies(direction)
+        refusals: Node = {it: {"description": REFUSALS[it]} for it in self._refusals()}
+        responses = dict(sorted((refusals | described).items()))
+        for status, response in responses.items():
+            if status >= "400" and status not in UNPARSED:
+                response.setdefault("content", self._error(status))
+            if status in HEADERS:
+                response["headers"] = response.get("headers", {}) | HEADERS[status]
+        return responses
+
+    def _refusals(self) -> Iterator[str]:
+        yield from ("400", "503", *UNPARSED)
+        if self.view.get_authenticate_header(self.view.request):  # else DRF answers 403
+            yield "401"
+        if "{" in self.path:
+            yield "404"
+        if self._get_request_body():
+            yield from ("413", "415")
+
+    def _error(self, status: str) -> Node:
+        name, schema = ("Invalid", INVALID) if status == "400" else ("Error", ERROR)
+        component = ResolvedComponent(name, ResolvedComponent.SCHEMA, schema, object=name)
+        self.registry.register_on_missing(component)
+        return {"application/json": {"schema": component.ref}}
+
+    def _insert_field_validators(self, field: Any, schema: Node) -> None:
+        super()._insert_field_validators(field, schema)
+        if isinstance(field, TextField):
+            may_be_blank = field.allow_blank or not field.trim_whitespace
+            schema.setdefault("pattern", TEXT if may_be_blank else VISIBLE_TEXT)
+
+    def _map_basic_serializer(self, serializer: Any, direction: Any) -> Node:
+        schema: Node = super()._map_basic_serializer(serializer, direction)
+        if isinstance(serializer, StrictSerializer):
+            schema["additionalProperties"] = False
+            if schema.get("description") == getdoc(StrictSerializer):
+                del schema["description"]
+        return schema
+
+
+def link(result: Node, generator: Any, request: Any, public: bool) -> Node:
+    """Link what creates a thing with the operations on it (a hook of SPECTACULAR_SETTINGS)."""
+    for path, method, operation in _operations(result):
+        for response in operation["responses"].values():
+            returned = _properties(response, result)
+            links = _below(path, result) if method == "post" and "id" in returned else {}
+            if HANDED_ON in returned:
+                links |= _taking_over(result)
+            if links:
+                response["links"] = links
+    return result
+
+
+def _below(path: str, result: Node) -> Node:
+    """Return the links to the operations whose paths have the id of what was created."""
+    links = {}
+    for other, _, operation in _operations(result):
+        name, _, _ = other.removeprefix(f"{path}{{").partition("}")
+        if other.startswith(f"{path}{{{name}}}/"):
+            links[operation["operationId"]] = {
+                "operationId": operation["operationId"],
+                "parameters": {name: "$response.body#/id"},
+            }
+    return links
+
+
+def _taking_over(result: Node) -> Node:
+    return {
+        operation["operationId"]: {
+            "operationId": operation["operationId"],
+            "requestBody": {HANDED_ON: f"$response.body#/{HANDED_ON}"},
+        }
+        for _, _, operation in _operations(result)
+        if HANDED_ON in _properties(operation.get("requestBody", {}), result)
+    }
+
+
+def _operations(result: Node) -> Iterator[tuple[str, str, Node]]:
+    for path, methods in result["paths"].items():
+        for method, operation in methods.items():
+            yield path, method, operation
+
+
+def _properties(message: Node, result: Node) -> Node:
+    """Return the properties of a JSON request or response body."""
+    schema = message.get("content", {}).get("application/json", {}).get("schema", {})
+    name = schema.get("$ref", "").rpartition("/")[2]
+    found: Node = result["components"]["schemas"].get(name, {}).get("properties", {})
+    return found
