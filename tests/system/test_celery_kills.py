@@ -13,7 +13,7 @@ from amqp import Connection
 from amqp.exceptions import PreconditionFailed
 
 from tests.system.faults import in_flight
-from tests.system.processes import Running, kill_when, wait_for
+from tests.system.processes import Repeated, Running, kill_when, wait_for
 from tests.system.readers import PENDING
 
 pytestmark = pytest.mark.alone
@@ -61,15 +61,23 @@ def children(running):
     return [child.pid for child in celery_main(running).children()]
 
 
-def supervise(running):
-    """Restart the workers if one has ended, as compose does.
+class Supervised(Repeated):
+    """The workers are restarted if one ends, as compose does.
 
     A worker survives without its broker unless that vanishes during a task: closing the channel
-    then calls the broker once more, and kombu 5.7 fails there with an AttributeError.
+    then calls the broker once more, and kombu 5.7 fails there with an AttributeError. It may end
+    only when the broker has been back for a second.
     """
-    if running.processes.have_ended("workers"):
-        running.processes.stop("workers")
-        running.service.start_workers()
+
+    def __init__(self, running):
+        super().__init__([self._supervise])
+        self.running = running
+
+    def _supervise(self):
+        while not self.stopping.wait(0.2):
+            if self.running.processes.have_ended("workers"):
+                self.running.processes.stop("workers")
+                self.running.service.start_workers()
 
 
 def assert_all_arrived(running, fault_at):
@@ -126,10 +134,10 @@ def test_an_unavailable_broker_makes_no_post_fail(running):
     time.sleep(2)
     broker.start()
     back_at = time.monotonic()
-    supervise(running)
 
     assert running.accepted_between(gone_at + 1, back_at) > 0
-    assert_all_arrived(running, gone_at)
+    with Supervised(running):
+        assert_all_arrived(running, gone_at)
     assert not [at for at in running.refused if at > gone_at]
 
 
