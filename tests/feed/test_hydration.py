@@ -178,3 +178,19 @@ def test_a_frozen_cache_leads_to_503_in_time(settings, tmp_path, friends):
 
     assert answer.status_code == 503
     assert answer["Retry-After"] == "1"
+
+
+@pytest.fixture(params=["ring", "log"])
+def store_in_redis(request, redis, settings):
+    settings.FEED_TIMELINE_STORE = request.param
+
+
+def test_a_feed_of_kept_posts_is_one_exchange(store_in_redis, cached):
+    client = client_of(1)
+    pages = [client.get("/v1/feed/").json() for _ in range(4)]
+
+    calls, answer = calls_of(lambda: client.get("/v1/feed/"))
+
+    assert calls == 2  # the timeline and the mark, sent together
+    assert len(answer.json()["posts"]) == 3
+    assert pages == [answer.json()] * 4
