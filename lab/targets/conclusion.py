@@ -1,0 +1,61 @@
+"""What can be concluded from outside when a load has ended: feeds, and the lag that was seen."""
+
+import time
+from collections.abc import Iterator
+
+from lab.experiments.base import Measured
+from lab.progress import Advance, stage
+from lab.results import figures
+from lab.targets.audit import FeedAudit, Journal
+from lab.targets.service import OutsideService
+from launch.processes import RunFailed
+from launch.service import as_audit
+
+POST, SEEN = "POST /v1/posts/", "FEED time to visible"
+LIMITATIONS = (
+    "{name} is known by its API alone: receipts, deliveries/s and the backlog are not measured. "
+    "Its lag is from sending a post to seeing it in one friend's feed, by {looks} looks, 20 ms "
+    "apart; it is drained when every feed shows all its posts, looked for every 0.5 s."
+)
+
+
+def conclude(measured: Measured, service: OutsideService) -> None:
+    """Wait until the feeds are whole, for as long as deliveries may take, and audit them."""
+    result = measured.result
+    journal = Journal.read(measured.folder / "accepted.csv")
+    audit = FeedAudit(service.api, service.people, service.friends, journal)
+    give_up_at = time.monotonic() + measured.drain_within_s
+    with stage("drain") as advance:
+        _until(give_up_at, audit.await_newest(), advance)
+    with stage("audit") as advance:
+        left = _until(give_up_at, audit.read_all(), advance)
+    if left:
+        result.errors.append(f"not drained within {measured.drain_within_s} s: {left} feeds")
+    if service.asked_friends() != service.friends:
+        raise RunFailed("friendships changed during the run, so it can't be audited")
+    posts = [it for it in measured.requests.rows if it.name == POST]
+    result.audit = as_audit(audit.counts(sum(bool(it.error) for it in posts)))
+    accepted_at = [it.ended_at for it in posts if not it.error]
+    if audit.complete_at and accepted_at:
+        result.drain_s = round(max(0.0, audit.complete_at - max(accepted_at)), 3)
+    _record_lag(measured)
+
+
+def _until(give_up_at: float, rounds: Iterator[int], advance: Advance) -> int:
+    """Return how many feeds were incomplete in the last round before it was too late."""
+    left = 0
+    for left in rounds:
+        advance(f"{left:,} feeds incomplete")
+        if left and time.monotonic() > give_up_at:
+            break
+    return left
+
+
+def _record_lag(measured: Measured) -> None:
+    result, seen = measured.result, measured.requests.routes.get(SEEN)
+    looks = seen.latency_ms if seen else []
+    result.lag_ms = figures.percentiles(looks, ("p50", "p95", "p99", "max"))
+    result.deliveries = None
+    result.environment["limitations"].append(
+        LIMITATIONS.format(name=result.variant, looks=f"{len(looks):,}")
+    )
