@@ -26,9 +26,9 @@ def conclude(measured: Measured, service: OutsideService) -> None:
     audit = FeedAudit(service.api, service.people, service.friends, journal)
     give_up_at = time.monotonic() + measured.drain_within_s
     with stage("drain") as advance:
-        _until(give_up_at, audit.await_newest(), advance)
+        _until(give_up_at, _watched(audit.await_newest(), service), advance)
     with stage("audit") as advance:
-        left = _until(give_up_at, audit.read_all(), advance)
+        left = _until(give_up_at, _watched(audit.read_all(), service), advance)
     if left:
         result.errors.append(f"not drained within {measured.drain_within_s} s: {left} feeds")
     if service.asked_friends() != service.friends:
@@ -39,6 +39,14 @@ def conclude(measured: Measured, service: OutsideService) -> None:
     if audit.complete_at and accepted_at:
         result.drain_s = round(max(0.0, audit.complete_at - max(accepted_at)), 3)
     _record_lag(measured)
+
+
+def _watched(rounds: Iterator[int], service: OutsideService) -> Iterator[int]:
+    """Yield the rounds. Raises RunFailed if a process that we started has ended."""
+    for left in rounds:
+        service.processes.check("web")
+        service.processes.check("workers")
+        yield left
 
 
 def _until(give_up_at: float, rounds: Iterator[int], advance: Advance) -> int:
