@@ -14,9 +14,9 @@ from launch.service import as_audit
 POST, SEEN = "POST /v1/posts/", "FEED time to visible"
 LIMITATION = (
     "{name} is known by its API alone: receipts, deliveries/s and the backlog are not measured. "
-    "Its lag is from sending a post to seeing it in one friend's feed, of {seen:,} posts; {unseen:,} "
-    "of them were not seen within 10 s or before the load ended, and count as that long. It is "
-    "drained when every feed shows all its posts, looked for every 0.5 s."
+    "Its lag is from sending a post to seeing it in one friend's feed, of {seen:,} posts; "
+    "{unseen:,} of them were not seen within 10 s or before the load ended, and count as that "
+    "long. It is drained when every feed shows all its posts, looked for every 0.5 s."
 )
 
 

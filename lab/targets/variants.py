@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from launch.variants import REDIS_DURABILITY, Database, Variant
+from launch.variants import DATABASES, REDIS_DURABILITY, Database, Variant
 
 TARGET = "target"
 OTHERS = Path(__file__).parents[1] / "others"
@@ -97,7 +97,11 @@ class AdapterVariant(OutsideVariant):
 
     @property
     def durability_given_away(self) -> list[str]:
-        given = [self.may_lose, REDIS_DURABILITY if self.has_redis else None]
+        given = [
+            self.may_lose,
+            self.database.durability,
+            REDIS_DURABILITY if self.has_redis else None,
+        ]
         return [item for item in given if item]
 
 
@@ -111,7 +115,7 @@ def _adapter(path: Path) -> AdapterVariant:
     servers = told["servers"]
     return AdapterVariant(
         name=path.parent.name,
-        database=Database(profile="tuned.cnf" if "mysql" in servers else None),
+        database=DATABASES["mysql_tuned"] if "mysql" in servers else Database(),
         strategy="",
         store="",
         broker="rabbitmq" if "rabbitmq" in servers else None,

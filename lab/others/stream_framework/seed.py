@@ -4,13 +4,14 @@
 import csv
 import os
 from itertools import groupby
+from pathlib import Path
 
 from fanout import store
 
 
 def rows(name):
-    with open(os.environ[name], newline="") as file:  # noqa: PTH123
-        yield from list(csv.DictReader(file))
+    with Path(os.environ[name]).open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 store.hmset("tokens", {row["token"]: row["person_id"] for row in rows("TOKENS")})
