@@ -20,6 +20,8 @@ from locustfiles.thresholds import NO_REQUEST
 VISIBLE = "time to visible"
 VISIBLE_WITHIN_S = 10
 LOOK_AGAIN_S = 0.02
+LOOK_AGAIN = 0.05
+"""Share of the time waited so far, where that is longer: looking is load too."""
 
 
 @events.init_command_line_parser.add_listener
@@ -53,7 +55,7 @@ class Poster(Player):
                 if time.time() > sent_at + VISIBLE_WITHIN_S:
                     error = TimeoutError(f"not visible within {VISIBLE_WITHIN_S} s")
                     break
-                gevent.sleep(LOOK_AGAIN_S)
+                gevent.sleep(max(LOOK_AGAIN_S, LOOK_AGAIN * (time.time() - sent_at)))
         self.environment.events.request.fire(
             request_type=NO_REQUEST,
             name=VISIBLE,

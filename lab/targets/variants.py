@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from launch.variants import DATABASES, REDIS_DURABILITY, Database, Variant
+from launch.variants import DATABASES, Database, Variant
 
 TARGET = "target"
 OTHERS = Path(__file__).parents[1] / "others"
 ADAPTER = "adapter.toml"
-LOOKERS = 0.02
+LOOKERS = 0.05
 """Share of the users who look for their posts in a friend's feed: the only lag seen outside."""
 
 
@@ -97,12 +97,8 @@ class AdapterVariant(OutsideVariant):
 
     @property
     def durability_given_away(self) -> list[str]:
-        given = [
-            self.may_lose,
-            self.database.durability,
-            REDIS_DURABILITY if self.has_redis else None,
-        ]
-        return [item for item in given if item]
+        given = super().durability_given_away
+        return [self.may_lose, *given] if self.may_lose else given
 
 
 def adapters() -> dict[str, AdapterVariant]:
