@@ -16,8 +16,8 @@ LIMITATION = (
     "{name} is known by its API alone: receipts, deliveries/s and the backlog are not measured. "
     "Its lag is from sending a post to seeing it in one friend's feed, of {seen:,} posts; "
     "{unseen:,} of them were not seen within 10 s or before the load ended, and count as that "
-    "long. It is drained, at the latest, when every feed was seen to show all its posts: the looks, "
-    "0.5 s apart, begin when Locust has ended."
+    "long. It is drained, at the latest, when every feed was seen to show all its posts: looks are "
+    "0.5 s apart, and begin when Locust has ended."
 )
 
 
