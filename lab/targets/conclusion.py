@@ -12,6 +12,8 @@ from launch.processes import RunFailed
 from launch.service import as_audit
 
 POST, SEEN = "POST /v1/posts/", "FEED time to visible"
+LEAST = {"p50": 1, "p95": 20, "p99": 100, "max": 1}
+"""Posts that have to be looked for, so that a percentile says something."""
 LIMITATION = (
     "{name} is known by its API alone: receipts, deliveries/s and the backlog are not measured. "
     "Its lag is from sending a post to seeing it in one friend's feed, of {seen:,} posts; "
@@ -65,7 +67,8 @@ def _record_lag(measured: Measured) -> None:
     """Record the lag; a post that was not seen counts as the time for which it was looked for."""
     result, (start, end) = measured.result, measured.requests.window
     looks = [it for it in measured.requests.rows if it.name == SEEN and start <= it.begun_at < end]
-    result.lag_ms = figures.percentiles([it.ms for it in looks], ("p50", "p95", "p99", "max"))
+    told = [name for name, least in LEAST.items() if len(looks) >= least]
+    result.lag_ms = dict.fromkeys(LEAST) | figures.percentiles([it.ms for it in looks], told)
     result.deliveries = None
     unseen = sum(bool(it.error) for it in looks)
     result.environment["limitations"].append(

@@ -164,6 +164,23 @@ def test_each_kind_of_variant_has_its_service():
     assert service_for(fanout.variant("sqlite-inline-bulk")) is Service
 
 
+def test_the_laboratory_makes_the_friendships_of_a_target_that_has_none(tmp_path):
+    with serving() as (target, api, people), Processes(tmp_path / "logs") as processes:
+        target.friends.clear()
+        tokens = tmp_path / "tokens.csv"
+        rows = "".join(f"{it.id},{it.token}\n" for it in people)
+        tokens.write_text(f"person_id,token\n{rows}")
+        variant = Fanout().variant(TARGET)
+        service = TargetService(variant.at(api.url, tokens), processes, tmp_path)
+        with pytest.raises(RunFailed, match="no friends"):
+            service.prepare(Seed())
+
+        service.variant = variant.at(api.url, tokens, befriends=True)
+        service.prepare(Seed(friends=4))
+
+        assert target.friends[1] == {2, 3, PEOPLE - 1, PEOPLE}
+
+
 def test_our_service_is_clean_from_outside(tmp_path):
     """The load runs against a service that was started apart, and its CPU is measured by pid."""
     with Processes(tmp_path / "logs") as processes:
