@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.author.service import service_for
 from lab.experiments.base import Measured
 from lab.progress import console, stage
 from lab.results import figures, laws
@@ -20,6 +19,7 @@ from lab.running.invocation import Invocation
 from lab.running.load import Load
 from lab.running.resources import Shortage, check_resources
 from lab.running.sampler import Sampler
+from lab.running.services import service_for
 from launch.ports import claimed
 from launch.processes import Processes, RunFailed
 from launch.service import Service

@@ -11,6 +11,9 @@ from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, warm_up_s
 from lab.running.resources import check_resources
+from lab.targets.conclusion import conclude as conclude_from_outside
+from lab.targets.service import OutsideService
+from lab.targets.variants import outside
 from launch.variants import Variant
 
 
@@ -45,7 +48,7 @@ class Fanout(Experiment):
     )
 
     def variant(self, name: str) -> Variant:
-        return STEPS.get(name) or Variant.named(name)
+        return STEPS.get(name) or outside(name) or Variant.named(name)
 
     def loads(self, asked: Asked) -> list[Load]:
         run_time_s = asked.run_time_s or 30
@@ -68,6 +71,9 @@ class Fanout(Experiment):
 
     def conclude(self, measured: Measured) -> None:
         service = measured.service
+        if isinstance(service, OutsideService):
+            conclude_from_outside(measured, service)
+            return
         service.stop_web()
         drained_at = _drain(measured) if service.variant.delivers else None
         service.stop_workers()
