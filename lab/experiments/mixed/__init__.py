@@ -1,1 +1,151 @@
 """Push or pull: posts and reads of feeds on the same service, at several reads per post."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from lab.experiments.base import Asked, Measured, Option
+from lab.experiments.fanout import Fanout
+from lab.experiments.mixed.costs import ROLES, steady
+from lab.experiments.mixed.crossover import (
+    MOST_STEPS,
+    Bracket,
+    crossing,
+    curves,
+    reads_per_post,
+)
+from lab.experiments.mixed.presentation import DEEP, FEED, PERSON, POST, MixedPresentation
+from lab.results.result import Result
+from lab.running.load import Load, OpenLoad
+from launch.variants import Variant
+
+OPERATIONS_PER_S = 200
+RUN_TIME_S = 8
+WARM_UP_S = 3
+TIMEOUT_S = 5
+"""Until a client gives up."""
+READS_PER_POST = (0, 1, 10, 30, 100)
+SOCIAL = "social"
+"""DeathStarBench's shares: 60 % read their feed, 30 % a person's posts, 10 % post."""
+DEEP_SHARE = 0.1
+POSTS_BEFORE = 2
+"""Posts per person before the load, so that there are pages to read."""
+ACTIVE = "-active"
+ONLY_READERS = {"FEED_ACTIVE_DAYS": "1"}
+"""Nothing is delivered to those who don't come (docs/decisions/0044)."""
+
+
+class Mixed(Fanout):
+    """Every variant at the same rate of operations, which are posts and reads of pages.
+
+    After the loads, the crossover is searched: pull and the push that costs least next to it, both
+    at the same reads per post, in the middle between what was tried.
+    """
+
+    name = "mixed"
+    presentation = MixedPresentation()
+    locustfile = "locustfiles/reads_and_posts.py"
+    variants: ClassVar[tuple[str, ...]] = (
+        "mysql_tuned-pull",
+        "mysql_tuned-outbox-ring",
+        "mysql_tuned-outbox-log",
+        "mysql_tuned-outbox-setbased",
+        "mysql_tuned-inline-setbased",
+    )
+    drain_within_s = 60
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("deep_share", f"share of the visits that go on to the fifth page ({DEEP_SHARE:g})"),
+        Option("cold_share", "share of the people who never come (0)"),
+    )
+
+    def variant(self, name: str) -> Variant:
+        """Return a variant; ``-active`` after its name delivers to those who come only."""
+        plain = name.removesuffix(ACTIVE)
+        settings = {} if plain == name else ONLY_READERS
+        return replace(super().variant(plain), name=name, settings=settings)
+
+    def loads(self, asked: Asked) -> list[Load]:
+        """Return the usual loads, any other that is asked for (reads0.5), and ``social``."""
+        named = [reads_per_post(name.strip()) for name in (asked.loads or "").split(",")]
+        usual = dict.fromkeys([*map(float, READS_PER_POST), *(it for it in named if it)])
+        return [*(_load(reads, asked) for reads in usual), self._social(asked)]
+
+    def next_loads(
+        self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]
+    ) -> list[tuple[Variant, Load]]:
+        loads = super().next_loads(variants, asked, results)
+        if loads or asked.loads:
+            return loads
+        measured = curves([result for of_one in results.values() for result in of_one])
+        pulls = [
+            it for it in variants if it.store_flags.is_computed_on_read and it.name in measured
+        ]
+        pushes = {it.name: it for it in variants if it not in pulls and it.name in measured}
+        if not pulls:
+            return []
+        pull = pulls[0]
+        found = crossing(measured[pull.name], {name: measured[name] for name in pushes})
+        steps = len(results[pull.name]) - len(READS_PER_POST)
+        if not isinstance(found, Bracket) or found.is_narrow or steps >= MOST_STEPS:
+            return []
+        load = _load(found.middle, asked)
+        return [(pull, load), (pushes[found.push], load)]
+
+    def seeding(self) -> Sequence[Sequence[str]]:
+        return (("seed_posts", f"--each={POSTS_BEFORE}", "--days=1"),)
+
+    def conclude(self, measured: Measured) -> None:
+        super().conclude(measured)
+        result, routes = measured.result, measured.result.routes
+        succeeded = {name: route["requests"] - route["failures"] for name, route in routes.items()}
+        posts = succeeded.get(POST, 0)
+        reads = sum(succeeded.get(name, 0) for name in (FEED, DEEP, PERSON))
+        used = [result.cpu_s.get(role, 0.0) for role in ROLES]
+        result.extra |= {
+            "posts": float(posts),
+            "reads": float(reads),
+            "cpu_ms": None if None in used else sum(map(float, used)) * 1000 / (posts + reads),
+        }
+        if result.balance and result.balance.accepted is not None:
+            result.balance.accepted = sum(
+                it.name == POST and not it.error for it in measured.requests.answered
+            )
+        if not steady(result):
+            result.errors.append("the backlog grew in the window: part of its work came later")
+
+    def _social(self, asked: Asked) -> Load:
+        (load,) = super().loads(asked._replace(run_time_s=asked.run_time_s or RUN_TIME_S))
+        options = {name: it for name, it in load.options.items() if name != "visible-share"}
+        return replace(
+            load,
+            users=asked.users or OPERATIONS_PER_S,
+            name=SOCIAL,
+            locustfile="locustfiles/mixed.py",
+            counted=(),
+            options=options,
+            optional=True,
+        )
+
+
+def _load(reads: float, asked: Asked) -> Load:
+    """Return the load of so many reads per post."""
+    operations = asked.users or OPERATIONS_PER_S
+    run_time_s = asked.run_time_s or RUN_TIME_S
+    posts = operations / (1 + reads)
+    return OpenLoad(
+        operations,
+        run_time_s,
+        Mixed.locustfile,
+        name=f"reads{reads:g}",
+        arrivals="open",
+        warm_up_s=min(WARM_UP_S, run_time_s),
+        patience_s=TIMEOUT_S,
+        options={
+            "posts-per-s": f"{posts:g}",
+            "reads-per-s": f"{operations - posts:g}",
+            "deep-share": f"{asked.own.get('deep_share', DEEP_SHARE):g}",
+            "cold-share": f"{asked.own.get('cold_share', 0.0):g}",
+        },
+        files=("accepted", "steps"),
+        optional=reads not in READS_PER_POST,
+    )

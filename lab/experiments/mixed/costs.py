@@ -7,12 +7,16 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.experiments.mixed.crossover import reads_per_post
 from lab.results.result import Result
 
 ROLES = ("web", "workers", "database", "redis", "broker", "proxy")
 """Whose CPU the service uses."""
 FEWEST_RATIOS = 2
 FAILING = 0.001
+GROWING = 0.05
+"""Share of the posts by which the backlog of a steady run may grow."""
+FEW = 10
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,12 @@ class Costs:
         post_us, read_us = sum(self.post_us.values()), sum(self.read_us.values())
         return (post_us + reads_per_post * read_us) / (1 + reads_per_post)
 
+    def meets(self, other: "Costs") -> float | None:
+        """Return the reads per post from which the other one costs less; None if there are none."""
+        saved_us = sum(other.post_us.values()) - sum(self.post_us.values())
+        more_us = sum(self.read_us.values()) - sum(other.read_us.values())
+        return saved_us / more_us if saved_us > 0 and more_us > 0 else None
+
 
 def costs_of(results: Sequence[Result]) -> list[Costs]:
     """Return the costs of each variant, graph, number of people and of friends.
@@ -55,12 +65,20 @@ def costs_of(results: Sequence[Result]) -> list[Costs]:
     return [_fitted(group) for group in groups.values() if _ratios(group) >= FEWEST_RATIOS]
 
 
+def steady(result: Result) -> bool:
+    """Return whether about as many posts were delivered in the window as were written."""
+    grown = (result.balance and result.balance.backlog_growth) or 0
+    return abs(grown) <= max(FEW, GROWING * (result.extra.get("posts") or 0.0))
+
+
 def _is_usable(result: Result) -> bool:
     operations = _operations(result)
     is_whole = result.audit is not None and result.audit["ok"]
     return bool(
         is_whole
         and sum(operations)
+        and steady(result)
+        and reads_per_post(result.load) is not None
         and result.failures <= FAILING * result.requests
         and all(result.cpu_s.get(role, 0.0) is not None for role in ROLES)
     )

@@ -1,0 +1,160 @@
+"""Columns, verdict and picture of push and pull."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from statistics import median
+from typing import ClassVar
+
+from lab.experiments.fanout.presentation import LAG_P99, FanoutPresentation
+from lab.experiments.mixed.costs import ROLES, Costs, costs_of
+from lab.experiments.mixed.crossover import Bracket, Nowhere, crossovers, reads_per_post
+from lab.experiments.mixed.pictures import cost_of_operations
+from lab.reporting.formats import number
+from lab.reporting.presentation import CORES_BUSY, CPU, OFFERED, SUCCESS, Column, Plot
+from lab.results.result import Figure, Result
+from lab.results.summary import Summary
+from launch.variants import Variant
+
+POST, FEED, DEEP = "POST /v1/posts/", "GET /v1/feed/", "GET /v1/feed/?before"
+PERSON = "GET /v1/people/[id]/posts/"
+COST = Column("CPU ms/op", lambda r: r.extra.get("cpu_ms"), spread=True, brief=True)
+
+
+def _of_route(route: str, percentile: str) -> Figure:
+    return lambda r: r.routes.get(route, {"latency_ms": {}})["latency_ms"].get(percentile)
+
+
+def _of_role(role: str) -> Figure:
+    def figure(result: Result) -> float | None:
+        used = result.cpu_s.get(role, 0.0)
+        operations = (result.extra.get("posts") or 0.0) + (result.extra.get("reads") or 0.0)
+        return used * 1000 / operations if used is not None and operations else None
+
+    return figure
+
+
+class MixedPresentation(FanoutPresentation):
+    published = ()
+    measures_generator = True
+    columns: ClassVar[tuple[Column, ...]] = (
+        OFFERED,
+        COST,
+        *(Column(f"{role} ms", _of_role(role)) for role in ROLES[:4]),
+        SUCCESS,
+        Column("read p50 ms", _of_route(FEED, "p50")),
+        Column("read p99 ms", _of_route(FEED, "p99"), brief=True),
+        Column("deep p99 ms", _of_route(DEEP, "p99")),
+        Column("post p50 ms", _of_route(POST, "p50")),
+        Column("post p99 ms", _of_route(POST, "p99"), brief=True),
+        LAG_P99,
+        CORES_BUSY,
+    )
+    headline = COST
+    axis = "CPU ms per operation, of the service (success)"
+    more_is_better = False
+    tie_break = ""
+    contrast = "{name} costs {ratio} times as much."
+    pictures: ClassVar[tuple[Plot, ...]] = (
+        Plot(
+            "Push or pull",
+            "CPU of the whole service per operation (a post that every friend can see, or a page "
+            "that is read) over the pages read per post. The grey band is the crossover: left of "
+            "it pull costs less than every push.",
+            cost_of_operations,
+        ),
+        CPU,
+    )
+    limitations: ClassVar[tuple[str, ...]] = (
+        "CPU per operation is measured at one rate. Batches of deliveries are larger at higher "
+        "rates, so that a post costs less there; what servers do without requests is part of it.",
+        "The load generator's CPU is left out, but its cores are the service's too: latencies "
+        "include waiting for a core.",
+        FanoutPresentation.limitations[0],
+    )
+
+    def summaries(
+        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
+    ) -> list[Summary]:
+        """Return the summaries in the order of their reads per post."""
+        found = super().summaries(results, variant_named)
+        return sorted(found, key=lambda it: (reads_per_post(it.load) is None, _reads(it)))
+
+    def ranks(self, variant: Variant) -> bool:
+        return variant.delivers
+
+    def verdict(self, compared: Sequence[Summary]) -> str:
+        return " ".join((*_crossover(compared), *_wrong(compared)))
+
+    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
+        """Return what one post and one read cost of each variant, from all its loads."""
+        found = costs_of(_results(compared))
+        return [*map(_in_words, found), *_meetings(found, compared)]
+
+    def praise(self, summary: Summary) -> str:
+        return f"{summary.name} needs {number(summary.median(COST.figure))} ms of CPU."
+
+
+def _crossover(compared: Sequence[Summary]) -> Iterator[str]:
+    found = crossovers(compared)
+    brackets = [it for it in found if isinstance(it, Bracket)]
+    none = [it for it in found if isinstance(it, Nowhere)]
+    if brackets:
+        at = [it.at for it in brackets]
+        pushes = " or ".join(dict.fromkeys(it.push for it in brackets))
+        spread = (
+            f"from {number(min(at))} to {number(max(at))} in {len(at)} repeats"
+            if len(at) > 1
+            else f"between {number(brackets[0].low)} and {number(brackets[0].high)}"
+        )
+        yield (
+            f"Pull costs less CPU than push below {number(median(at))} reads per post ({spread}); "
+            f"above, {pushes} costs least."
+        )
+    for winner in dict.fromkeys(it.winner for it in none):
+        alike = [it for it in none if it.winner == winner]
+        repeats = f" in {len(alike)} of {len(found)} repeats" if len(found) > 1 else ""
+        yield (
+            f"No crossover between {number(alike[0].low)} and {number(alike[0].high)} reads per "
+            f"post{repeats}: {winner} wins everywhere."
+        )
+    if not found:
+        yield "There is nothing to cross: no load was measured with both push and pull."
+
+
+def _wrong(compared: Sequence[Summary]) -> Iterator[str]:
+    wrong = [summary.name for summary in compared if not summary.as_expected]
+    yield f"Failed: {', '.join(wrong)}." if wrong else "All audits were as expected."
+
+
+def _in_words(costs: Costs) -> str:
+    post, read = (
+        f"{number(sum(us.values()))} µs ({_parts(us)})" for us in (costs.post_us, costs.read_us)
+    )
+    return (
+        f"{costs.variant}: a post costs {post}, a page {read}; no run differs from that by more "
+        f"than {costs.residual:.0%}."
+    )
+
+
+def _parts(us: Mapping[str, float]) -> str:
+    return ", ".join(f"{role} {number(used)}" for role, used in us.items() if used)
+
+
+def _meetings(found: Sequence[Costs], compared: Sequence[Summary]) -> Iterator[str]:
+    """Yield where pull would cost as much as each push, by these costs."""
+    computed = {it.variant.name for it in compared if it.variant.store_flags.is_computed_on_read}
+    for pull in (it for it in found if it.variant in computed):
+        meets = [
+            f"{push.variant} at {number(at)}"
+            for push in found
+            if push.variant not in computed and (at := pull.meets(push)) is not None
+        ]
+        if meets:
+            yield f"By these costs {pull.variant} meets {', '.join(meets)} reads per post."
+
+
+def _results(compared: Sequence[Summary]) -> list[Result]:
+    return [result for summary in compared for result in summary.results]
+
+
+def _reads(summary: Summary) -> float:
+    return reads_per_post(summary.load) or 0.0
