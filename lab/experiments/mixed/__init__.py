@@ -14,7 +14,7 @@ from lab.experiments.mixed.crossover import (
     curves,
     reads_per_post,
 )
-from lab.experiments.mixed.presentation import DEEP, FEED, PERSON, POST, MixedPresentation
+from lab.experiments.mixed.presentation import POST, MixedPresentation
 from lab.results.result import Result
 from lab.running.load import Load, OpenLoad
 from launch.variants import Variant
@@ -66,9 +66,9 @@ class Mixed(Fanout):
 
     def loads(self, asked: Asked) -> list[Load]:
         """Return the usual loads, any other that is asked for (reads0.5), and ``social``."""
-        named = [reads_per_post(name.strip()) for name in (asked.loads or "").split(",")]
-        usual = dict.fromkeys([*map(float, READS_PER_POST), *(it for it in named if it)])
-        return [*(_load(reads, asked) for reads in usual), self._social(asked)]
+        named = (reads_per_post(name.strip()) for name in (asked.loads or "").split(","))
+        ratios = dict.fromkeys([*READS_PER_POST, *(it for it in named if it is not None)])
+        return [*(_load(reads, asked) for reads in ratios), self._social(asked)]
 
     def next_loads(
         self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]
@@ -77,10 +77,9 @@ class Mixed(Fanout):
         if loads or asked.loads:
             return loads
         measured = curves([result for of_one in results.values() for result in of_one])
-        pulls = [
-            it for it in variants if it.store_flags.is_computed_on_read and it.name in measured
-        ]
-        pushes = {it.name: it for it in variants if it not in pulls and it.name in measured}
+        known = [it for it in variants if it.name in measured]
+        pulls = [it for it in known if it.store_flags.is_computed_on_read]
+        pushes = {it.name: it for it in known if it not in pulls}
         if not pulls:
             return []
         pull = pulls[0]
@@ -96,20 +95,15 @@ class Mixed(Fanout):
 
     def conclude(self, measured: Measured) -> None:
         super().conclude(measured)
-        result, routes = measured.result, measured.result.routes
-        succeeded = {name: route["requests"] - route["failures"] for name, route in routes.items()}
-        posts = succeeded.get(POST, 0)
-        reads = sum(succeeded.get(name, 0) for name in (FEED, DEEP, PERSON))
-        used = [result.cpu_s.get(role, 0.0) for role in ROLES]
-        result.extra |= {
-            "posts": float(posts),
-            "reads": float(reads),
-            "cpu_ms": None if None in used else sum(map(float, used)) * 1000 / (posts + reads),
-        }
-        if result.balance and result.balance.accepted is not None:
-            result.balance.accepted = sum(
-                it.name == POST and not it.error for it in measured.requests.answered
-            )
+        result = measured.result
+        names = [it.name for it in measured.requests.answered if not it.error]
+        posts, operations = names.count(POST), len(names)
+        used_s = [result.cpu_s.get(role, 0.0) for role in ROLES]
+        result.extra |= {"posts": float(posts), "reads": float(operations - posts)}
+        if operations and None not in used_s:
+            result.extra["cpu_ms"] = sum(filter(None, used_s)) * 1000 / operations
+        if result.balance:
+            result.balance.accepted = posts
         if not steady(result):
             result.errors.append("the backlog grew in the window: part of its work came later")
 

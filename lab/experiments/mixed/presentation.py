@@ -130,9 +130,14 @@ def _in_words(costs: Costs) -> str:
         f"{number(sum(us.values()))} µs ({_parts(us)})" for us in (costs.post_us, costs.read_us)
     )
     return (
-        f"{costs.variant}: a post costs {post}, a page {read}; no run differs from that by more "
-        f"than {costs.residual:.0%}."
+        f"{costs.variant}: a post costs {post}, a page {read}{_base(costs)}; no run differs from "
+        f"that by more than {costs.residual:.0%}."
     )
+
+
+def _base(costs: Costs) -> str:
+    base = sum(costs.base_cores.values())
+    return f", and {number(base)} cores are used whatever the rate" if base else ""
 
 
 def _parts(us: Mapping[str, float]) -> str:
@@ -142,12 +147,14 @@ def _parts(us: Mapping[str, float]) -> str:
 def _meetings(found: Sequence[Costs], compared: Sequence[Summary]) -> Iterator[str]:
     """Yield where pull would cost as much as each push, by these costs."""
     computed = {it.variant.name for it in compared if it.variant.store_flags.is_computed_on_read}
+    operations_per_s = compared[0].results[0].offered_rps
     for pull in (it for it in found if it.variant in computed):
-        meets = [
-            f"{push.variant} at {number(at)}"
+        met = {
+            push.variant: pull.meets(push, operations_per_s)
             for push in found
-            if push.variant not in computed and (at := pull.meets(push)) is not None
-        ]
+            if push.variant not in computed
+        }
+        meets = [f"{name} at {number(at)}" for name, at in met.items() if at is not None]
         if meets:
             yield f"By these costs {pull.variant} meets {', '.join(meets)} reads per post."
 
