@@ -67,8 +67,7 @@ def run_of(variant, reads, repeat=1, noise=1.0, **figures):
         repeat=repeat,
         started_at=f"2026-01-01T00:0{repeat}:00+00:00",
         environment=ENVIRONMENT | {"seed": {"people": 1000, "friends": 500, "graph": "ring"}},
-        offered_rps=RATE,
-        **({"load": f"reads{reads:g}"} | defaults | figures),
+        **({"load": f"reads{reads:g}", "offered_rps": RATE} | defaults | figures),
     )
 
 
@@ -225,6 +224,30 @@ def test_any_number_of_reads_may_be_asked_for():
     names = [it.name for it in MIXED.loads_of(MIXED.variant(PULL), Asked(loads="reads0.5,social"))]
 
     assert names == ["reads0.5", "social"]
+
+
+def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
+    asked, done = Asked(loads="holds10", users=200), []
+
+    def run(variant, load):
+        holds = load.users <= 330
+        more = {"load": load.name, "offered_rps": load.users, "achieved_rps": float(load.users)}
+        done.append(run_of(variant.name, 10, **more))
+        done[-1].extra["held"] = float(holds)
+        done[-1].errors += [] if holds else ["broke: p99 2,000 ms > 1,000"]
+        return done[-1]
+
+    known = [MIXED.variant(PULL)]
+    run_in_rounds(known, lambda it: MIXED.next_loads(known, asked, it), run)
+
+    tried = list(dict.fromkeys(it.load.removesuffix("_again") for it in done))
+    assert tried[:4] == ["reads10at200", "reads10at400", "reads10at300", "reads10at350"]
+    (again,) = MIXED.loads_of(known[0], Asked(loads="reads10at300"))
+    assert (again.users, again.options["posts-per-s"]) == (300, "27.2727")
+    sound = [replace(it, balance=balance(it.offered_rps, users=it.offered_rps)) for it in done]
+    status, markdown = report_of(tmp_path, sound)
+    assert status == 0
+    assert f"{PULL}, holds10: 330 operations/s hold." in markdown
 
 
 def test_posts_and_reads_on_a_real_service(tmp_path):

@@ -5,10 +5,15 @@ from dataclasses import replace
 from typing import ClassVar
 
 from lab.experiments.base import Asked, Measured, Option
+from lab.experiments.capacity.bisection import first_rate
+from lab.experiments.capacity.limits import Limits
+from lab.experiments.capacity.search import judge, next_step
 from lab.experiments.fanout import Fanout
 from lab.experiments.mixed.costs import ROLES, steady
 from lab.experiments.mixed.crossover import (
+    HOLDS,
     MOST_STEPS,
+    SEARCHED,
     Bracket,
     crossing,
     curves,
@@ -65,10 +70,21 @@ class Mixed(Fanout):
         return replace(super().variant(plain), name=name, settings=settings)
 
     def loads(self, asked: Asked) -> list[Load]:
-        """Return the usual loads, any other that is asked for (reads0.5), and ``social``."""
-        named = (reads_per_post(name.strip()) for name in (asked.loads or "").split(","))
-        ratios = dict.fromkeys([*READS_PER_POST, *(it for it in named if it is not None)])
-        return [*(_load(reads, asked) for reads in ratios), self._social(asked)]
+        """Return the usual loads, others that are asked for (reads0.5, holds10), and ``social``."""
+        usual = [_load(reads, asked) for reads in READS_PER_POST]
+        known = [SOCIAL, *(load.name for load in usual)]
+        others = [name.strip() for name in (asked.loads or "").split(",")]
+        named = [_named(name, asked) for name in others if name not in known]
+        return [*usual, *filter(None, named), self._social(asked)]
+
+    def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
+        """Return the next load, or the next step of a search (holds10), which is run alone."""
+        search = HOLDS.fullmatch(asked.loads or "")
+        if search is None:
+            return super().next_load(variant, asked, results)
+        most = Limits().rps
+        first = first_rate(asked.users or OPERATIONS_PER_S, most)
+        return next_step(variant, results, lambda rate: _steps(search[1], rate, asked), first, most)
 
     def next_loads(
         self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]
@@ -104,6 +120,8 @@ class Mixed(Fanout):
             result.extra["cpu_ms"] = sum(filter(None, used_s)) * 1000 / operations
         if result.balance:
             result.balance.accepted = posts
+        if SEARCHED.fullmatch(measured.load.name):
+            judge(measured, Limits())
         if not steady(result):
             result.errors.append("the backlog grew in the window: part of its work came later")
 
@@ -119,6 +137,22 @@ class Mixed(Fanout):
             options=options,
             optional=True,
         )
+
+
+def _named(name: str, asked: Asked) -> Load | None:
+    """Return the load that a name spells; None if it spells none."""
+    if step := SEARCHED.fullmatch(name):
+        asked, reads = asked._replace(users=int(step[2])), reads_per_post(step[1])
+    else:
+        reads = reads_per_post(name.replace("holds", "reads", 1))
+    return None if reads is None else replace(_load(reads, asked), name=name, optional=True)
+
+
+def _steps(reads: str, rate: int, asked: Asked) -> Sequence[Load]:
+    """Return the load of a rate, and the one that follows if it breaks."""
+    load = _load(float(reads), asked._replace(users=rate))
+    name = f"{load.name}at{rate}"
+    return [replace(load, name=name), replace(load, name=f"{name}_again")]
 
 
 def _load(reads: float, asked: Asked) -> Load:
