@@ -214,6 +214,17 @@ def test_the_report_says_the_crossover_with_its_spread(tmp_path):
     assert f"{PULL}: a post costs" in page
 
 
+def test_a_run_that_answered_too_little_has_no_part_in_the_crossover(tmp_path):
+    late = run_of(PULL, 1, balance=balance(RATE, users=RATE, arrivals="open", begun_rps=RATE / 2))
+    runs = [it for it in runs_of(PULL, PUSH) if (it.variant, it.load) != (PULL, "reads1")]
+
+    status, markdown = report_of(tmp_path, [*runs, late])
+
+    assert status == 1
+    assert "INCONSISTENT FIGURES" in markdown
+    assert "2.33 reads per post (between 0 and 10)" in markdown
+
+
 def test_the_report_says_so_if_there_is_no_crossover(tmp_path):
     _, markdown = report_of(tmp_path, runs_of(PULL, PUSH, reads=(10, 100)))
 
