@@ -206,12 +206,13 @@ def test_the_report_says_the_crossover_with_its_spread(tmp_path):
 
     assert status == 0
     assert (
-        "Pull costs less CPU than push below 2.33 reads per post (from 1.51 to 4.11 in 3 "
-        f"repeats); above, {PUSH} costs least. All audits were as expected."
+        "At 200 operations/s pull costs less CPU than push below 2.33 reads per post (from 1.51 to "
+        f"4.11 in 3 repeats); above, {PUSH} costs least. All audits were as expected."
     ) in markdown
     page = (tmp_path / "report.html").read_text()
     assert "pages read per post (log)" in page
     assert f"{PULL}: a post costs" in page
+    assert f"meets {PUSH} at 2.33 reads per post; at rates so high" in page
 
 
 def test_a_run_that_answered_too_little_has_no_part_in_the_crossover(tmp_path):
