@@ -43,7 +43,10 @@ def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: 
         variant=variant.name,
         repeat=repeat,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        environment=environment.describe(variant, invocation.command(variant, load)),
+        environment={
+            **environment.describe(variant, invocation.command(variant, load)),
+            "seed": invocation.seed.as_description(),
+        },
         offered_rps=load.offered_rps,
         load=load.name,
         window_s=load.run_time_s,

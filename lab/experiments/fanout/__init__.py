@@ -16,6 +16,9 @@ from lab.targets.service import OutsideService
 from lab.targets.variants import outside
 from launch.variants import Variant
 
+SEEDED_BEFORE_S = 1.0
+"""Posts of the seeding are at least so much older than the load."""
+
 
 class Fanout(Experiment):
     name = "fanout"
@@ -102,10 +105,12 @@ def _drain(measured: Measured) -> float | None:
 
 def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     result, window = measured.result, measured.requests.window
-    receipts = measured.service.receipts()
-    if receipts is None:
+    written = measured.service.receipts()
+    if written is None:
         _record_drain(measured, drained_at)
         return
+    began_at = min(it.begun_at for it in measured.requests.rows) - SEEDED_BEFORE_S
+    receipts = [it for it in written if it.created_at >= began_at]
     result.lag_ms = figures.percentiles(
         figures.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
     )
