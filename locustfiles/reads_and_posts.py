@@ -63,10 +63,11 @@ class Readers:
         follow = partial(self._next_page, token, more) if more else _nothing
         return Request("GET", name, head("GET", path, self._host, token), wrong_with, follow)
 
-    def _next_page(self, token: str, more: int, answer: Answer) -> Request | None:
+    def _next_page(self, token: str, more: int, answer: Answer) -> Request:
+        """Return the next page; after the last one the first, so that no page is left out."""
         following = json.loads(answer.body)["next"]
         if following is None:
-            return None
+            return self.first_page(token, more - 1)
         url = urlsplit(following)
         return self._page(DEEP, f"{url.path}?{url.query}", token, more - 1)
 

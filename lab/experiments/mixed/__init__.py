@@ -5,16 +5,21 @@ from dataclasses import replace
 from typing import ClassVar
 
 from lab.experiments.base import Asked, Measured, Option
+from lab.experiments.capacity.bisection import first_rate
+from lab.experiments.capacity.limits import Limits
+from lab.experiments.capacity.search import judge, next_step
 from lab.experiments.fanout import Fanout
 from lab.experiments.mixed.costs import ROLES, steady
 from lab.experiments.mixed.crossover import (
+    HOLDS,
     MOST_STEPS,
+    SEARCHED,
     Bracket,
     crossing,
     curves,
     reads_per_post,
 )
-from lab.experiments.mixed.presentation import DEEP, FEED, PERSON, POST, MixedPresentation
+from lab.experiments.mixed.presentation import POST, MixedPresentation
 from lab.results.result import Result
 from lab.running.load import Load, OpenLoad
 from launch.variants import Variant
@@ -65,10 +70,21 @@ class Mixed(Fanout):
         return replace(super().variant(plain), name=name, settings=settings)
 
     def loads(self, asked: Asked) -> list[Load]:
-        """Return the usual loads, any other that is asked for (reads0.5), and ``social``."""
-        named = [reads_per_post(name.strip()) for name in (asked.loads or "").split(",")]
-        usual = dict.fromkeys([*map(float, READS_PER_POST), *(it for it in named if it)])
-        return [*(_load(reads, asked) for reads in usual), self._social(asked)]
+        """Return the usual loads, others that are asked for (reads0.5, holds10), and ``social``."""
+        usual = [_load(reads, asked) for reads in READS_PER_POST]
+        known = [SOCIAL, *(load.name for load in usual)]
+        others = [name.strip() for name in (asked.loads or "").split(",")]
+        named = [_named(name, asked) for name in others if name not in known]
+        return [*usual, *filter(None, named), self._social(asked)]
+
+    def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
+        """Return the next load, or the next step of a search (holds10), which is run alone."""
+        search = HOLDS.fullmatch(asked.loads or "")
+        if search is None:
+            return super().next_load(variant, asked, results)
+        most = Limits().rps
+        first = first_rate(asked.users or OPERATIONS_PER_S, most)
+        return next_step(variant, results, lambda rate: _steps(search[1], rate, asked), first, most)
 
     def next_loads(
         self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]
@@ -77,10 +93,9 @@ class Mixed(Fanout):
         if loads or asked.loads:
             return loads
         measured = curves([result for of_one in results.values() for result in of_one])
-        pulls = [
-            it for it in variants if it.store_flags.is_computed_on_read and it.name in measured
-        ]
-        pushes = {it.name: it for it in variants if it not in pulls and it.name in measured}
+        known = [it for it in variants if it.name in measured]
+        pulls = [it for it in known if it.store_flags.is_computed_on_read]
+        pushes = {it.name: it for it in known if it not in pulls}
         if not pulls:
             return []
         pull = pulls[0]
@@ -96,20 +111,17 @@ class Mixed(Fanout):
 
     def conclude(self, measured: Measured) -> None:
         super().conclude(measured)
-        result, routes = measured.result, measured.result.routes
-        succeeded = {name: route["requests"] - route["failures"] for name, route in routes.items()}
-        posts = succeeded.get(POST, 0)
-        reads = sum(succeeded.get(name, 0) for name in (FEED, DEEP, PERSON))
-        used = [result.cpu_s.get(role, 0.0) for role in ROLES]
-        result.extra |= {
-            "posts": float(posts),
-            "reads": float(reads),
-            "cpu_ms": None if None in used else sum(map(float, used)) * 1000 / (posts + reads),
-        }
-        if result.balance and result.balance.accepted is not None:
-            result.balance.accepted = sum(
-                it.name == POST and not it.error for it in measured.requests.answered
-            )
+        result = measured.result
+        names = [it.name for it in measured.requests.answered if not it.error]
+        posts, operations = names.count(POST), len(names)
+        used_s = [result.cpu_s.get(role, 0.0) for role in ROLES]
+        result.extra |= {"posts": float(posts), "reads": float(operations - posts)}
+        if operations and None not in used_s:
+            result.extra["cpu_ms"] = sum(filter(None, used_s)) * 1000 / operations
+        if result.balance:
+            result.balance.accepted = posts
+        if SEARCHED.fullmatch(measured.load.name):
+            judge(measured, Limits())
         if not steady(result):
             result.errors.append("the backlog grew in the window: part of its work came later")
 
@@ -125,6 +137,22 @@ class Mixed(Fanout):
             options=options,
             optional=True,
         )
+
+
+def _named(name: str, asked: Asked) -> Load | None:
+    """Return the load that a name spells; None if it spells none."""
+    if step := SEARCHED.fullmatch(name):
+        asked, reads = asked._replace(users=int(step[2])), reads_per_post(step[1])
+    else:
+        reads = reads_per_post(name.replace("holds", "reads", 1))
+    return None if reads is None else replace(_load(reads, asked), name=name, optional=True)
+
+
+def _steps(reads: str, rate: int, asked: Asked) -> Sequence[Load]:
+    """Return the load of a rate, and the one that follows if it breaks."""
+    load = _load(float(reads), asked._replace(users=rate))
+    name = f"{load.name}at{rate}"
+    return [replace(load, name=name), replace(load, name=f"{name}_again")]
 
 
 def _load(reads: float, asked: Asked) -> Load:

@@ -1,7 +1,8 @@
 """What one post and one read cost, by role, from runs with different reads per post."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import inf
 from statistics import median
 
 import numpy as np
@@ -12,6 +13,8 @@ from lab.results.result import Result
 
 ROLES = ("web", "workers", "database", "redis", "broker", "proxy")
 """Whose CPU the service uses."""
+WORKERS = "workers"
+"""They don't see reads, but look for posts all the time."""
 FEWEST_RATIOS = 2
 FAILING = 0.001
 GROWING = 0.05
@@ -28,7 +31,7 @@ class Costs:
     people: int
     friends: int
     post_us: Mapping[str, float]
-    """By role, of one post until it is visible to all friends of its author."""
+    """By role, of one post until all friends of its author can see it."""
     read_us: Mapping[str, float]
     """By role, of one page."""
     residual: float
@@ -38,17 +41,25 @@ class Costs:
     """Repeats one of the runs; the others differ in their loads."""
     calibration_ms: float
     """Median of the runs."""
+    base_cores: Mapping[str, float] = field(default_factory=dict)
+    """By role, what it uses whatever the rate: a drainer that looks for posts all the time."""
 
-    def per_operation_us(self, reads_per_post: float) -> float:
-        """Return the CPU of all roles per operation, at so many reads per post."""
-        post_us, read_us = sum(self.post_us.values()), sum(self.read_us.values())
+    def per_operation_us(self, reads_per_post: float, operations_per_s: float = inf) -> float:
+        """Return the CPU of all roles per operation."""
+        post_us, read_us = self._with_base_us(operations_per_s)
         return (post_us + reads_per_post * read_us) / (1 + reads_per_post)
 
-    def meets(self, other: "Costs") -> float | None:
+    def meets(self, other: "Costs", operations_per_s: float = inf) -> float | None:
         """Return the reads per post from which the other one costs less; None if there are none."""
-        saved_us = sum(other.post_us.values()) - sum(self.post_us.values())
-        more_us = sum(self.read_us.values()) - sum(other.read_us.values())
+        post_us, read_us = self._with_base_us(operations_per_s)
+        other_post_us, other_read_us = other._with_base_us(operations_per_s)
+        saved_us, more_us = other_post_us - post_us, read_us - other_read_us
         return saved_us / more_us if saved_us > 0 and more_us > 0 else None
+
+    def _with_base_us(self, operations_per_s: float) -> tuple[float, float]:
+        """Return the costs of a post and of a read, each with its part of the base."""
+        base_us = sum(self.base_cores.values()) * 1e6 / operations_per_s
+        return sum(self.post_us.values()) + base_us, sum(self.read_us.values()) + base_us
 
 
 def costs_of(results: Sequence[Result]) -> list[Costs]:
@@ -94,39 +105,45 @@ def _ratios(results: Iterable[Result]) -> int:
 
 
 def _fitted(results: Sequence[Result]) -> Costs:
-    first, operations = results[0], np.array([_operations(result) for result in results])
-    used_us = {
-        role: np.array([result.cpu_s.get(role) or 0.0 for result in results]) * 1e6
-        for role in ROLES
-    }
+    posts, reads = np.array([_operations(result) for result in results]).T
     # Divided by the operations, so that every run weighs the same.
-    total = operations.sum(axis=1)
-    shares = operations / total[:, None]
-    costs = {role: _not_negative(shares, used / total) for role, used in used_us.items()}
-    measured = np.sum(list(used_us.values()), axis=0) / total
-    said = shares @ np.sum(list(costs.values()), axis=0)
+    total = posts + reads
+    seconds = np.array([result.window_s for result in results])
+    by_role, said, measured = {}, np.zeros(len(results)), np.zeros(len(results))
+    for role in ROLES:
+        used = np.array([result.cpu_s.get(role) or 0.0 for result in results])
+        causes = np.column_stack((posts, seconds if role == WORKERS else reads))
+        by_role[role] = _not_negative(causes / total[:, None], used / total)
+        said += causes @ by_role[role]
+        measured += used
+    first, workers = results[0], by_role[WORKERS]
     seed = first.environment["seed"]
     return Costs(
         first.variant,
         seed["graph"],
         seed["people"],
         seed["friends"],
-        post_us={role: round(float(post), 1) for role, (post, _) in costs.items()},
-        read_us={role: round(float(read), 1) for role, (_, read) in costs.items()},
+        post_us={role: _us(post_s) for role, (post_s, _) in by_role.items()},
+        read_us={role: _us(it_s) for role, (_, it_s) in by_role.items() if role != WORKERS},
         residual=round(float(np.max(np.abs(said - measured) / measured)), 3),
         runs=len(results),
         command=first.environment["command"],
         calibration_ms=median(result.environment["calibration_ms"] for result in results),
+        base_cores={WORKERS: round(float(workers[1]), 4)},
     )
 
 
-def _not_negative(shares: NDArray[np.float64], used: NDArray[np.float64]) -> NDArray[np.float64]:
+def _us(seconds: float) -> float:
+    return round(float(seconds) * 1e6, 1)
+
+
+def _not_negative(causes: NDArray[np.float64], used: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the least squares of two costs; where one would be negative, it is 0."""
-    found = np.linalg.lstsq(shares, used)[0].astype(np.float64)
+    found = np.linalg.lstsq(causes, used)[0].astype(np.float64)
     if (found >= 0).all():
         return found
     kept = int(np.argmax(found))
-    column = shares[:, kept]
+    column = causes[:, kept]
     alone = np.zeros(2)
     alone[kept] = max(0.0, float(column @ used / (column @ column)))
     return alone

@@ -10,6 +10,10 @@ from lab.results.summary import Summary
 
 READS = re.compile(r"reads(\d+(?:\.\d+)?)")
 """Name of a load: reads10 has ten pages read per post."""
+SEARCHED = re.compile(r"(reads\d+(?:\.\d+)?)at(\d+)(?:_again)?")
+"""Name of a step of a search: reads10at400 is at 400 operations per second."""
+HOLDS = re.compile(r"holds(\d+(?:\.\d+)?)")
+"""Name of a search for the rate that holds."""
 NARROW = 1.3
 """A bracket whose ends differ by a smaller factor ends the search."""
 MOST_STEPS = 5

@@ -1,17 +1,27 @@
 """Columns, verdict and picture of push and pull."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from statistics import median
 from typing import ClassVar
 
+from lab.experiments.capacity.presentation import remarks_on
+from lab.experiments.capacity.summary import SearchSummary, by_search, found_by, tried
 from lab.experiments.fanout.presentation import LAG_P99, FanoutPresentation
 from lab.experiments.mixed.costs import ROLES, Costs, costs_of
-from lab.experiments.mixed.crossover import Bracket, Nowhere, crossovers, reads_per_post
+from lab.experiments.mixed.crossover import (
+    SEARCHED,
+    Bracket,
+    Nowhere,
+    crossovers,
+    reads_per_post,
+)
 from lab.experiments.mixed.pictures import cost_of_operations
 from lab.reporting.formats import number
 from lab.reporting.presentation import CORES_BUSY, CPU, OFFERED, SUCCESS, Column, Plot
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
+from lab.results.thresholds import held
 from launch.variants import Variant
 
 POST, FEED, DEEP = "POST /v1/posts/", "GET /v1/feed/", "GET /v1/feed/?before"
@@ -75,14 +85,23 @@ class MixedPresentation(FanoutPresentation):
         self, results: Sequence[Result], variant_named: Callable[[str], Variant]
     ) -> list[Summary]:
         """Return the summaries in the order of their reads per post."""
-        found = super().summaries(results, variant_named)
-        return sorted(found, key=lambda it: (reads_per_post(it.load) is None, _reads(it)))
+        plain = [result for result in results if not SEARCHED.fullmatch(result.load)]
+        found = super().summaries(plain, variant_named)
+        in_order = sorted(found, key=lambda it: (reads_per_post(it.load) is None, _reads(it)))
+        return [*in_order, *_searches(results, variant_named)]
 
     def ranks(self, variant: Variant) -> bool:
         return variant.delivers
 
     def verdict(self, compared: Sequence[Summary]) -> str:
-        return " ".join((*_crossover(compared), *_wrong(compared)))
+        searched = [it for it in compared if tried(it)]
+        plain = [it for it in compared if not tried(it)]
+        crossover = _crossover(plain) if plain else ()
+        said = (*crossover, *map(_holding, searched), *_wrong(compared))
+        return " ".join(filter(None, said))
+
+    def remarks(self, summary: Summary) -> Sequence[str]:
+        return remarks_on(summary) if tried(summary) else ()
 
     def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
         """Return what one post and one read cost of each variant, from all its loads."""
@@ -91,6 +110,26 @@ class MixedPresentation(FanoutPresentation):
 
     def praise(self, summary: Summary) -> str:
         return f"{summary.name} needs {number(summary.median(COST.figure))} ms of CPU."
+
+
+def _searches(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
+    """Return a summary of each variant's searches at the same reads per post."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if step := SEARCHED.fullmatch(result.load):
+            load = step[1].replace("reads", "holds")
+            groups.setdefault((load, result.variant), []).append(replace(result, load=load))
+    found: list[Summary] = []
+    for (_, name), steps in sorted(groups.items()):
+        variant = variant_named(name)
+        held_most = [found_by(variant, it) for it in by_search(steps)]
+        found.append(SearchSummary(variant, held_most, tried=steps))
+    return found
+
+
+def _holding(summary: Summary) -> str:
+    rate = summary.median(lambda r: r.offered_rps if held(r) else None)
+    return f"{summary.name}: {number(rate)} operations/s hold." if rate else ""
 
 
 def _crossover(compared: Sequence[Summary]) -> Iterator[str]:
@@ -130,9 +169,14 @@ def _in_words(costs: Costs) -> str:
         f"{number(sum(us.values()))} µs ({_parts(us)})" for us in (costs.post_us, costs.read_us)
     )
     return (
-        f"{costs.variant}: a post costs {post}, a page {read}; no run differs from that by more "
-        f"than {costs.residual:.0%}."
+        f"{costs.variant}: a post costs {post}, a page {read}{_base(costs)}; no run differs from "
+        f"that by more than {costs.residual:.0%}."
     )
+
+
+def _base(costs: Costs) -> str:
+    base = sum(costs.base_cores.values())
+    return f", and {number(base)} cores are used whatever the rate" if base else ""
 
 
 def _parts(us: Mapping[str, float]) -> str:
@@ -142,12 +186,14 @@ def _parts(us: Mapping[str, float]) -> str:
 def _meetings(found: Sequence[Costs], compared: Sequence[Summary]) -> Iterator[str]:
     """Yield where pull would cost as much as each push, by these costs."""
     computed = {it.variant.name for it in compared if it.variant.store_flags.is_computed_on_read}
+    operations_per_s = compared[0].results[0].offered_rps
     for pull in (it for it in found if it.variant in computed):
-        meets = [
-            f"{push.variant} at {number(at)}"
+        met = {
+            push.variant: pull.meets(push, operations_per_s)
             for push in found
-            if push.variant not in computed and (at := pull.meets(push)) is not None
-        ]
+            if push.variant not in computed
+        }
+        meets = [f"{name} at {number(at)}" for name, at in met.items() if at is not None]
         if meets:
             yield f"By these costs {pull.variant} meets {', '.join(meets)} reads per post."
 
