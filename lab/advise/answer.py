@@ -251,7 +251,7 @@ def _pulled(advice: Advice) -> Sheet:
             ": pull them (not built yet)" if late else ": all can be pushed"
         )
         rows.append(["pull authors above (friends; lag)", number(most / it.active), said, BENCH])
-        cost = push and pull and reads_to_push_for(push.delivery, pull.candidate)
+        cost = reads_to_push_for(push.delivery, pull.candidate) if pull else None
         by_cost = cost is not None and reads_each < cost
         rows.append(["what binds", "cost" if by_cost else "lag" if late else "neither", "", BOTH])
     return Sheet("Whom to pull", ["what", "figure", "", "from"], rows)

@@ -199,7 +199,7 @@ def _results(folder: Path) -> list[Result]:
 
 
 def _calibration(results: Sequence[Result]) -> float:
-    return median(result.environment["calibration_ms"] for result in results)
+    return median(float(result.environment["calibration_ms"]) for result in results)
 
 
 def _source(folder: Path, environment: Mapping[str, object]) -> Source:
