@@ -206,12 +206,24 @@ def test_the_report_says_the_crossover_with_its_spread(tmp_path):
 
     assert status == 0
     assert (
-        "Pull costs less CPU than push below 2.33 reads per post (from 1.51 to 4.11 in 3 "
-        f"repeats); above, {PUSH} costs least. All audits were as expected."
+        "At 200 operations/s pull costs less CPU than push below 2.33 reads per post (from 1.51 to "
+        f"4.11 in 3 repeats); above, {PUSH} costs least. All audits were as expected."
     ) in markdown
     page = (tmp_path / "report.html").read_text()
     assert "pages read per post (log)" in page
     assert f"{PULL}: a post costs" in page
+    assert f"meets {PUSH} at 2.33 reads per post; at rates so high" in page
+
+
+def test_a_run_that_answered_too_little_has_no_part_in_the_crossover(tmp_path):
+    late = run_of(PULL, 1, balance=balance(RATE, users=RATE, arrivals="open", begun_rps=RATE / 2))
+    runs = [it for it in runs_of(PULL, PUSH) if (it.variant, it.load) != (PULL, "reads1")]
+
+    status, markdown = report_of(tmp_path, [*runs, late])
+
+    assert status == 1
+    assert "INCONSISTENT FIGURES" in markdown
+    assert "2.33 reads per post (between 0 and 10)" in markdown
 
 
 def test_the_report_says_so_if_there_is_no_crossover(tmp_path):

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
+from lab.results import laws
 from lab.results.result import Result
 from lab.results.summary import Summary
 
@@ -39,7 +40,7 @@ class Bracket(NamedTuple):
     @property
     def middle(self) -> float:
         """Return the reads per post whose share of reads is in the middle of those of the ends."""
-        return _per_post((_share(self.low) + _share(self.high)) / 2)
+        return _per_post((share_of_reads(self.low) + share_of_reads(self.high)) / 2)
 
 
 class Nowhere(NamedTuple):
@@ -57,13 +58,21 @@ def reads_per_post(load: str) -> float | None:
 
 
 def curves(results: Sequence[Result]) -> dict[str, dict[float, float]]:
-    """Return the median CPU per operation (ms) by variant and reads per post."""
+    """Return the median CPU per operation (ms) by variant and reads per post.
+
+    Runs that were not audited clean, or break a law, are no measurement.
+    """
     found: dict[str, dict[float, list[float]]] = {}
-    for result in results:
+    for result in filter(_is_sound, results):
         reads, cost_ms = reads_per_post(result.load), result.extra.get("cpu_ms")
         if reads is not None and cost_ms is not None:
             found.setdefault(result.variant, {}).setdefault(reads, []).append(cost_ms)
     return {name: {at: median(it) for at, it in curve.items()} for name, curve in found.items()}
+
+
+def _is_sound(result: Result) -> bool:
+    is_clean = result.audit is not None and result.audit["ok"]
+    return is_clean and not any(laws.broken(result))
 
 
 def crossing(pull: Curve, pushes: Mapping[str, Curve]) -> Bracket | Nowhere | None:
@@ -90,9 +99,8 @@ def crossing(pull: Curve, pushes: Mapping[str, Curve]) -> Bracket | Nowhere | No
 
 def crossovers(compared: Sequence[Summary]) -> list[Bracket | Nowhere]:
     """Return what each repeat found, in turn; nothing without both push and pull."""
-    sound = [it for it in compared if it.is_clean]
-    results = [result for summary in sound for result in summary.results]
-    pulls = {it.variant.name for it in sound if it.variant.store_flags.is_computed_on_read}
+    results = [result for summary in compared for result in summary.results]
+    pulls = {it.variant.name for it in compared if it.variant.store_flags.is_computed_on_read}
     found = []
     for repeat in sorted({result.repeat for result in results}):
         measured = curves([it for it in results if it.repeat == repeat])
@@ -106,15 +114,17 @@ def crossovers(compared: Sequence[Summary]) -> list[Bracket | Nowhere]:
 
 def _meeting(pull: Curve, push: Curve, low: float, high: float) -> float:
     """Return where two lines meet: costs per operation are linear in the share of reads."""
-    ends = [(_share(reads), pull[reads] - push[reads]) for reads in (low, high) if reads in push]
+    ends = [
+        (share_of_reads(reads), pull[reads] - push[reads]) for reads in (low, high) if reads in push
+    ]
     if len(ends) < 2 or ends[0][1] == ends[1][1]:
-        return _per_post((_share(low) + _share(high)) / 2)
+        return _per_post((share_of_reads(low) + share_of_reads(high)) / 2)
     (start, before), (end, after) = ends
     meeting = start - before * (end - start) / (after - before)
     return _per_post(min(max(meeting, start), end))
 
 
-def _share(reads: float) -> float:
+def share_of_reads(reads: float) -> float:
     """Return the share of reads among all operations."""
     return reads / (1 + reads)
 

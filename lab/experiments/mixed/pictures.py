@@ -3,15 +3,20 @@
 from collections.abc import Sequence
 from itertools import cycle
 
+import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator
+from numpy.typing import NDArray
 
-from lab.experiments.mixed.crossover import Bracket, crossovers, reads_per_post
+from lab.experiments.mixed.crossover import Bracket, crossovers, reads_per_post, share_of_reads
 from lab.reporting.plots import GREY, SERIES, WIDTH, as_svg
 from lab.results.result import Result
 from lab.results.summary import Summary
 
 TICKS = (0, 0.1, 1, 10, 100, 1000)
+POINTS = 500
+"""Of a line."""
+Floats = NDArray[np.float64]
 
 
 @as_svg
@@ -29,7 +34,8 @@ def cost_of_operations(compared: Sequence[Summary]) -> Figure:
         ]
         if points:
             reads, costs, spreads = zip(*points, strict=True)
-            axes.plot(reads, costs, "-o", color=colour, label=name, markersize=3, linewidth=1.2)
+            axes.plot(*_line(reads, costs), color=colour, label=name, linewidth=1.2)
+            axes.plot(reads, costs, "o", color=colour, markersize=3)
             lows, highs = zip(*spreads, strict=True)
             axes.vlines(reads, lows, highs, color=colour, linewidth=1.2)
     found = [it for it in crossovers(compared) if isinstance(it, Bracket)]
@@ -50,6 +56,13 @@ def cost_of_operations(compared: Sequence[Summary]) -> Figure:
     if axes.lines:
         figure.legend(loc="outside lower center", ncols=2, fontsize=7)
     return figure
+
+
+def _line(reads: Sequence[float], costs: Sequence[float]) -> tuple[Floats, Floats]:
+    """Return a line between points: costs are linear in the share of reads, not in its log."""
+    shares = [share_of_reads(it) for it in reads]
+    between = np.linspace(shares[0], shares[-1], POINTS)
+    return between / (1 - between), np.interp(between, shares, costs)
 
 
 def _reads(summary: Summary) -> float:
