@@ -44,6 +44,8 @@ class Candidate:
     """Of one page; of pull, without the merging."""
     merged_us: Mapping[str, float]
     """Of pull: of one friend merged into a page."""
+    idle: float
+    """Cores of a drainer without posts: it polls."""
     friends: int
     """Of the runs that the read was measured with."""
     cells: Cells | None
@@ -127,6 +129,7 @@ def _candidate(
         post_us=costs.post_us,
         read_us=costs.read_us,
         merged_us=dict.fromkeys(ROLES, 0.0),
+        idle=0.0,
         friends=costs.friends,
         cells=None,
     )
@@ -139,14 +142,20 @@ def _candidate(
         if (row["kind"], row["store"], row["database"]) == ("store", variant.store, database)
     ]
     cells = Cells(variant.store, rows)
-    batch = _batch(about, costs, results)
+    runs = [it for it in results if _is_of(it, costs)]
+    posts_per_s = max((it.extra.get("posts") or 0.0) / it.window_s for it in runs)
+    idle = min(it.cores("workers") or 0.0 for it in runs)
+    batch = 1.0 if about.is_inline else max(1.0, posts_per_s * about.linger_ms / 1000)
     each = cells.delivery(costs.people, costs.friends, batch)
     taken = by_role(about, each.client_us, each.server_us)
+    # Drainers serve no reads: what the fit gives to reads is their polling.
+    polling = {"workers": idle * 1e6 / posts_per_s}
     post_us = {
-        role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0))
+        role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0) - polling.get(role, 0.0))
         for role, us in costs.post_us.items()
     }
-    return replace(about, post_us=post_us, cells=cells)
+    read_us = {**costs.read_us, "workers": 0.0}
+    return replace(about, post_us=post_us, read_us=read_us, cells=cells, idle=idle)
 
 
 def by_role(candidate: Candidate, client_us: float, server_us: float) -> dict[str, float]:
@@ -179,19 +188,11 @@ def _without_merging(pull: Candidate, costs: Costs, every: Sequence[Costs]) -> C
     return replace(pull, read_us=page_us, merged_us=merged)
 
 
-def _batch(candidate: Candidate, costs: Costs, results: Sequence[Result]) -> float:
-    """Return the posts per batch in the run with the most posts, which weighs most in the fit."""
-    if candidate.is_inline:
-        return 1
-    rates = [
-        (result.extra.get("posts") or 0.0) / result.window_s
-        for result in results
-        if result.variant == costs.variant
-        and result.window_s
-        and result.environment["seed"]["people"] == costs.people
-        and result.environment["seed"]["friends"] == costs.friends
-    ]
-    return max(1.0, max(rates) * candidate.linger_ms / 1000)
+def _is_of(result: Result, costs: Costs) -> bool:
+    seed = result.environment["seed"]
+    found = (result.variant, seed["graph"], seed["people"], seed["friends"])
+    asked = (costs.variant, costs.graph, costs.people, costs.friends)
+    return found == asked and result.window_s > 0 and not result.failures
 
 
 def _results(folder: Path) -> list[Result]:

@@ -5,6 +5,7 @@ With p posts/s, r reads per post, and D = friends * active + 1 deliveries per po
 - cores of a role = p * (its part of a post) + p * D * (its part of a delivery)
   + p * r * (its part of a page; of pull also friends * its part of one merged friend);
 - a delivery costs what it costs in batches of p * linger / drainers posts (inline: of one);
+- each drainer polls, which is measured where there are few posts;
 - there are as many drainers as keep each of them below the share that may be busy;
 - lag = linger + the CPU time of one batch, client and server in turn (inline: of one post's
   deliveries; pull: none);
@@ -56,9 +57,14 @@ def needs(candidate: Candidate, situation: Situation, *, drainers: int | None = 
     if drainers:
         return _needs(candidate, situation, drainers)
     found = _needs(candidate, situation, 1)
-    while (wanted := ceil(found.cores["workers"] / situation.busy)) > found.drainers:
+    while (wanted := ceil(_delivering(found) / situation.busy)) > found.drainers:
         found = _needs(candidate, situation, wanted)
     return found
+
+
+def _delivering(found: Needs) -> float:
+    """Return the cores of the drainers without their polling."""
+    return found.cores["workers"] - found.candidate.idle * found.drainers
 
 
 def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
@@ -83,6 +89,7 @@ def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
         / 1e6
         for role in ROLES
     }
+    cores["workers"] += candidate.idle * max(1, drainers)
     return Needs(candidate, cores, batch, drainers, lag_ms, delivery)
 
 

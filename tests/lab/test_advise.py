@@ -62,6 +62,7 @@ PULL = Candidate(
     post_us=NONE | {"web": 500.0},
     read_us=NONE | {"web": 600.0},
     merged_us=NONE | {"database": 4.0},
+    idle=0.0,
     friends=500,
     cells=None,
 )
@@ -73,6 +74,7 @@ RING = Candidate(
     post_us=NONE | {"web": 500.0, "workers": 50.0},
     read_us=NONE | {"web": 600.0, "redis": 100.0},
     merged_us=NONE,
+    idle=0.01,
     friends=500,
     cells=Cells("ring", rows()),
 )
@@ -101,7 +103,7 @@ def test_cores_are_those_calculated_by_hand():
     assert found.drainers == 1
     assert found.batch == 200 * 0.075
     assert found.cores["web"] == pytest.approx(200 * (500 + 10 * 600) / 1e6)
-    assert found.cores["workers"] == pytest.approx(200 * (50 + 100 * each_us) / 1e6)
+    assert found.cores["workers"] == pytest.approx(0.01 + 200 * (50 + 100 * each_us) / 1e6)
     assert found.cores["redis"] == pytest.approx(200 * (10 * 100 + 100 * each_us) / 1e6)
     assert found.lag_ms == pytest.approx(75 + 15 * 100 * 2 * each_us / 1000)
     pulled = needs(PULL, HERE)
@@ -260,16 +262,25 @@ def folders(tmp_path):
     record = Record(below / "bench", ENVIRONMENT)
     record.rows = rows(dense_us=0.1)
     record.write()
-    for number, result in enumerate([*runs(2_000, 0), *runs(2_000, 2_000)]):
+    for number, result in enumerate([*runs(2_000, 0), *runs(2_000, 2_000), *runs(1, 2_000)]):
         result.write(below / "mixed" / str(number))
     return below
+
+
+def test_what_an_idle_drainer_uses_is_no_part_of_a_read(folders):
+    idle = {"web": 600 * 2_000 / 1e6, "workers": 0.2}
+    run("mysql_tuned-outbox-ring", 1, 2_000, idle).write(folders / "mixed" / "4")
+    ring = next(it for it in measured(newest(folders)).candidates if not it.pulls)
+
+    assert ring.idle == 0.02
+    assert ring.read_us["workers"] == 0
 
 
 def test_deliveries_are_taken_out_of_posts_and_merging_out_of_reads(folders):
     by_name = {it.name: it for it in measured(newest(folders)).candidates}
     ring, pull = by_name["mysql_tuned-outbox-ring"], by_name["mysql_tuned-pull"]
 
-    assert ring.post_us["workers"] == pytest.approx(150 - 501 * 0.1, abs=0.1)
+    assert ring.post_us["workers"] == pytest.approx(150 - 501 * 0.1, abs=0.2)
     assert ring.read_us["web"] == pytest.approx(600, abs=0.1)
     assert pull.merged_us["database"] == pytest.approx(2_000 / 500)
     assert pull.read_us["database"] == pytest.approx(0, abs=0.1)
