@@ -39,6 +39,7 @@ def cores_over_posts(advice: Advice) -> Figure:
         )  # fmt: skip
     axes.axvline(advice.situation.posts_per_s, color=INK, linewidth=0.8, linestyle=":")
     axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.set_ylim(bottom=0)
     axes.set_xlabel("posts/s (log; dotted: yours)")
     axes.set_ylabel("cores, 100 % busy")
@@ -81,6 +82,4 @@ def cores_over_reads(advice: Advice) -> Figure:
 
 def _axes() -> tuple[Figure, Axes]:
     figure = Figure(figsize=(WIDTH, 3.6), layout="constrained")
-    axes = figure.add_subplot()
-    axes.xaxis.set_major_formatter("{x:,.12g}")
-    return figure, axes
+    return figure, figure.add_subplot()
