@@ -8,6 +8,12 @@ from datetime import datetime
 from pathlib import Path
 
 from lab import load_calculator
+from lab.advise.answer import advise
+from lab.advise.candidates import measured as measured_costs
+from lab.advise.candidates import newest
+from lab.advise.check import check
+from lab.advise.output import as_markdown, show, write_page
+from lab.advise.situation import asked as asked_situation
 from lab.arguments import PUBLISHED, parser
 from lab.bench import bench
 from lab.bench.grid import Grid
@@ -16,9 +22,11 @@ from lab.bench.record import FILE as BENCH
 from lab.bench.targets import choose
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
-from lab.progress import console
+from lab.progress import console, print_whole
 from lab.reporting.report import report
 from lab.reporting.two_runs import compare
+from lab.results.result import read_results
+from lab.running.calibration import calibration_ms
 from lab.running.invocation import Invocation
 from lab.running.matrix import INTERRUPTED, run_matrix
 from lab.running.repeats import Repeats
@@ -27,6 +35,8 @@ from lab.targets.variants import TARGET, TargetVariant, check_host
 from launch.processes import RunFailed
 from launch.service import Seed
 from launch.variants import UnknownVariant, Variant
+
+RESULTS = Path("results")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -117,7 +127,7 @@ def compare_results(options: argparse.Namespace) -> int:
 
 def bench_stores(options: argparse.Namespace) -> int:
     grid = Grid.checked(people=options.people, friends=options.friends, batch=options.batch)
-    out: Path = options.out or Path("results") / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
+    out: Path = options.out or RESULTS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
     targets, seconds = choose(options.stores), options.seconds
     return 0 if bench(targets, grid, out, seconds=seconds, as_json=options.json) else 1
 
@@ -137,6 +147,30 @@ def plan_capacity(options: argparse.Namespace) -> int:
     return 0
 
 
+def give_advice(options: argparse.Namespace) -> int:
+    costs = [Path(it) for it in options.costs.split(",")] if options.costs else newest(RESULTS)
+    situation, measured = asked_situation(options), measured_costs(costs)
+    if options.check:
+        sheet, holds = check(list(read_results(options.check)), measured)
+        print_whole(sheet.as_rich())
+        return 0 if holds else 1
+    advice = advise(
+        situation,
+        measured,
+        calibration_ms=calibration_ms(),
+        peak_factor=options.peak_factor,
+        database_cores=options.database_cores,
+    )
+    out: Path = options.out or RESULTS / f"advise-{datetime.now():%Y%m%d-%H%M%S}"
+    page = write_page(advice, out)
+    if options.markdown:
+        print(as_markdown(advice))
+    else:
+        show(advice)
+    console.print(f"the page: {page}")
+    return 0
+
+
 COMMANDS = {
     "list": list_variants,
     "up": serve_variant,
@@ -144,6 +178,7 @@ COMMANDS = {
     "report": report_results,
     "compare": compare_results,
     "bench": bench_stores,
+    "advise": give_advice,
     "plan": plan_capacity,
 }
 
@@ -165,7 +200,7 @@ def _met(variant: TargetVariant, options: argparse.Namespace) -> TargetVariant:
 
 def _out(options: argparse.Namespace) -> Path:
     out: Path | None = options.out
-    return out or Path("results") / f"{options.experiment}-{datetime.now():%Y%m%d-%H%M%S}"
+    return out or RESULTS / f"{options.experiment}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:

@@ -126,6 +126,38 @@ def _add_plan(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_advise(command: argparse.ArgumentParser) -> None:
+    graph = command.add_mutually_exclusive_group(required=True)
+    graph.add_argument("--people", type=_positive)
+    degrees = "CSV: one person's number of friends, or friends,people, a line"
+    graph.add_argument("--degrees", type=Path, metavar="FILE", help=degrees)
+    command.add_argument("--friends", type=_above_0, help="mean; with --people")
+    most = "friends of the person who has most (default: the mean)"
+    command.add_argument("--largest", type=_positive, help=most)
+    load = command.add_mutually_exclusive_group(required=True)
+    load.add_argument("--posts-per-s", type=_above_0, help="at the peak")
+    load.add_argument("--daily-users", type=_positive, help="whose posts and reads make the load")
+    command.add_argument("--requests-each", type=_above_0, default=50, help="per user and day (50)")
+    command.add_argument("--peak-factor", type=_above_0, default=3, help="peak over usual (3)")
+    command.add_argument("--reads-per-post", type=float, default=10, help="pages (10)")
+    command.add_argument("--active", type=_above_0, default=1, help="share who come (1)")
+    command.add_argument("--lag-ms", type=_above_0, default=1000, help="budget (1000)")
+    kept = "entries per timeline (800, as the service keeps)"
+    command.add_argument("--kept", type=_positive, default=800, help=kept)
+    busy = "share of a core that may be busy at the peak (0.5)"
+    command.add_argument("--busy", type=_above_0, default=0.5, help=busy)
+    cores = "of the largest database server that you would buy (16)"
+    command.add_argument("--database-cores", type=_above_0, default=16, help=cores)
+    costs = "folders of a bench and of mixed (default: the newest of each below results)"
+    command.add_argument("--costs", metavar="DIR,DIR", help=costs)
+    command.add_argument("--markdown", action="store_true", help="print that and nothing else")
+    check = "compare what the model says with these runs instead, which costs must not be from"
+    command.add_argument("--check", type=Path, metavar="DIR", help=check)
+    command.add_argument(
+        "--out", type=Path, metavar="DIR", help="for advice.html (results/advise-…)"
+    )
+
+
 SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "list": ("the experiments and their variants", _add_list),
     "up": ("serve a variant until Ctrl-C", _add_up),
@@ -133,6 +165,7 @@ SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = 
     "report": ("compare the results of a run", _add_report),
     "compare": ("put two runs side by side", _add_compare),
     "bench": ("time the delivery engine alone, every store", _add_bench),
+    "advise": ("which variant for your people and load, and how much of everything", _add_advise),
     "plan": ("convert daily users to requests per second and back", _add_plan),
 }
 

@@ -14,7 +14,7 @@ from lab.results.summary import Summary
 
 HERE = Path(__file__).parent
 TEMPLATES = Environment(
-    loader=FileSystemLoader([HERE, HERE.parent / "bench"]),
+    loader=FileSystemLoader([HERE, HERE.parent / "bench", HERE.parent / "advise"]),
     autoescape=True,
     undefined=StrictUndefined,
 )

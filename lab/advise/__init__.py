@@ -1,0 +1,1 @@
+"""Advice for a reader's own situation, from costs that were measured on this machine."""

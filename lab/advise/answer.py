@@ -1,0 +1,286 @@
+"""The advice: what is cheapest, what it needs, what breaks first, and whom to pull."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil
+
+from lab.advise.candidates import Candidate, Measured
+from lab.advise.cells import NotMeasured
+from lab.advise.model import (
+    TIE,
+    Needs,
+    advised,
+    crossover,
+    most_friends_in,
+    needs,
+    rate_at,
+    reads_to_push_for,
+)
+from lab.advise.situation import Situation
+from lab.bench.tables import Sheet
+from lab.experiments.mixed.costs import ROLES
+from lab.reporting.formats import number
+
+DAY_S = 86_400
+GIB = 2**30
+BENCH = "bench"
+MIXED = "mixed"
+BOTH = f"{MIXED} + {BENCH}"
+TIMES_SLOWER = 1.25
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What was found for a situation."""
+
+    situation: Situation
+    peak_factor: float
+    database_cores: float
+    measured: Measured
+    every: list[Needs]
+    """All candidates, the one that needs fewest cores first."""
+    kept_budget: list[Needs]
+    """Those that keep the budget for lag."""
+    remarks: list[str]
+
+    @property
+    def best(self) -> Needs:
+        return self.kept_budget[0]
+
+    @property
+    def pull(self) -> Needs | None:
+        return next((it for it in self.every if it.candidate.pulls), None)
+
+    @property
+    def push(self) -> Needs | None:
+        """The push variant that needs fewest cores within the budget for lag."""
+        return next((it for it in self.kept_budget if not it.candidate.pulls), None)
+
+
+def advise(
+    situation: Situation,
+    measured: Measured,
+    *,
+    calibration_ms: float,
+    peak_factor: float,
+    database_cores: float,
+) -> Advice:
+    """Compare all candidates. Raises NotMeasured if no push variant can be told."""
+    every, remarks = [], [*measured.left_out, *_drift(measured, calibration_ms)]
+    for candidate in measured.candidates:
+        try:
+            every.append(needs(candidate, situation))
+        except NotMeasured as error:
+            remarks.append(str(error))
+    if all(it.candidate.pulls for it in every):
+        raise NotMeasured("; ".join(remarks))
+    every.sort(key=lambda it: it.total)
+    kept_budget = advised(every, situation.lag_ms)
+    if not kept_budget:
+        fastest = min(every, key=lambda it: it.lag_ms)
+        raise ValueError(
+            f"nothing keeps --lag-ms {situation.lag_ms:g}: {fastest.candidate.name} would have "
+            f"{fastest.lag_ms:.0f} ms"
+        )
+    return Advice(situation, peak_factor, database_cores, measured, every, kept_budget, remarks)
+
+
+def verdict(advice: Advice) -> str:
+    best, rest = advice.best, advice.kept_budget[1:]
+    said = f"Take {best.candidate.name}: {number(best.total)} cores at 100 % busy"
+    if rest:
+        ratio = rest[0].total / best.total
+        tie = f", a tie (below {TIE - 1:.0%})" if ratio < TIE else ""
+        cores = f"{number(rest[0].total)} ({ratio:.2f} times as many{tie})"
+        said += f". Next is {rest[0].candidate.name} with {cores}"
+    late = [
+        it for it in advice.every if it.lag_ms > advice.situation.lag_ms and it.total < best.total
+    ]
+    for one in late:
+        said += f". {one.candidate.name} costs less, but its lag is {one.lag_ms:.0f} ms"
+    return said + "."
+
+
+def sheets(advice: Advice) -> list[Sheet]:
+    return [_compared(advice), _amounts(advice), _breaks(advice), _pulled(advice)]
+
+
+def sources(advice: Advice) -> list[str]:
+    """Return what ``bench`` and ``mixed`` mean in the tables."""
+    measured = advice.measured
+    named = [(BENCH, measured.bench), *((MIXED, it) for it in measured.mixed)]
+    return [f"{name}: {it} (calibration {it.calibration_ms:g} ms)" for name, it in named]
+
+
+def _compared(advice: Advice) -> Sheet:
+    head = ["variant", *ROLES[:4], "all", "posts per batch", "drainers", "lag ms", "from"]
+    rows = [
+        [
+            it.candidate.name,
+            *(number(it.cores[role]) for role in ROLES[:4]),
+            number(it.total),
+            number(it.batch) if it.drainers else "-",
+            str(it.drainers or "-"),
+            number(it.lag_ms),
+            _source_of(it, advice.situation),
+        ]
+        for it in advice.every
+    ]
+    return Sheet("Cores at the peak, 100 % busy", head, rows)
+
+
+def _source_of(found: Needs, situation: Situation) -> str:
+    if found.delivery is None:
+        measured = f"{MIXED}, {found.candidate.friends:,} friends"
+        projected = situation.friends != found.candidate.friends
+        return f"{measured}, projected to {situation.friends:,.0f}" if projected else measured
+    return f"{BOTH}, {found.delivery.projected}" if found.delivery.projected else BOTH
+
+
+def _amounts(advice: Advice) -> Sheet:
+    """What the advised variant needs of everything."""
+    it, best = advice.situation, advice.best
+    busy = f"at {it.busy:.0%} busy"
+    rows = [
+        [f"cores, {role}", number(cores), f"{ceil(cores / it.busy):,} {busy}", BOTH]
+        for role, cores in best.cores.items()
+        if cores
+    ]
+    rows += _timelines(advice)
+    page = advice.measured.page_bytes
+    mb = None if page is None else it.reads_per_s * page / 1e6
+    rows.append(
+        ["network, pages out", _or_not(mb, "MB/s"), f"{number(it.reads_per_s)} pages/s", BENCH]
+    )
+    rows.append(
+        ["deliveries", f"{number(it.deliveries_per_s)}/s" if best.delivery else "none", "", "asked"]
+    )
+    return Sheet(f"What {best.candidate.name} needs", ["what", "amount", "", "from"], rows)
+
+
+def _timelines(advice: Advice) -> Iterator[list[str]]:
+    it, best = advice.situation, advice.best
+    if best.candidate.cells is None:
+        yield ["timelines", "none", "computed on read", ""]
+        return
+    each = best.candidate.cells.bytes_per_entry(it.readers, it.recipients)
+    where = "memory, Redis" if best.candidate.uses_redis else "disk, timelines"
+    size = None if each is None else it.readers * it.kept * each / GIB
+    said = f"{it.kept:,} entries by {number(it.readers)} people by {number(each)} bytes"
+    yield [where, _or_not(size, "GiB"), said, BENCH]
+    per_s = None if each is None else it.deliveries_per_s * each
+    yield [
+        "network, into timelines (at least)",
+        _or_not(per_s and per_s / 1e6, "MB/s"),
+        "ids alone",
+        BENCH,
+    ]
+    daily = per_s and per_s * DAY_S / advice.peak_factor / GIB
+    if not best.candidate.uses_redis:
+        yield [
+            "disk written as entries per day",
+            _or_not(daily, "GiB"),
+            f"peak ÷ {advice.peak_factor:g}",
+            BENCH,
+        ]
+
+
+def _breaks(advice: Advice) -> Sheet:
+    """The rates at which a part of the advised variant is full, lowest first."""
+    found = sorted(_limits(advice), key=lambda it: it[1] if it[1] is not None else float("inf"))
+    rows = [
+        [
+            what,
+            "never" if rate is None else number(rate),
+            f"{rate / advice.situation.posts_per_s:.3g} times" if rate else "-",
+            BOTH,
+        ]
+        for what, rate in found
+    ]
+    return Sheet(
+        "What breaks first, with the same reads per post",
+        ["what is full", "posts/s", "of the peak", "from"],
+        rows,
+    )
+
+
+def _limits(advice: Advice) -> Iterator[tuple[str, float | None]]:
+    it, candidate = advice.situation, advice.best.candidate
+    one = 1 if advice.best.drainers else None
+
+    def used(role: str) -> float | None:
+        return rate_at(
+            lambda s: needs(candidate, s, drainers=one).cores[role],
+            advice.database_cores if role == "database" else 1,
+            it,
+        )
+
+    if one:
+        yield "one drainer (a core; add drainers)", used("workers")
+    if candidate.uses_redis:
+        yield "one Redis (a core: it has one thread; add shards)", used("redis")
+    yield f"a database of {advice.database_cores:g} cores (--database-cores)", used("database")
+    yield "one web core (add processes)", used("web")
+
+
+def _pulled(advice: Advice) -> Sheet:
+    """Whom to pull: by cost and by lag. Pulled authors are not built yet."""
+    it, rows = advice.situation, []
+    push, pull = advice.push, advice.pull
+    reads_each = it.reads_per_post / it.active
+    if push and pull and push.delivery:
+        at = crossover(pull, push, it)
+        asked = f"you: {it.reads_per_post:g}"
+        rows.append(
+            ["reads per post from which push is cheaper", number(at) if at else "any", asked, BOTH]
+        )
+        cost = reads_to_push_for(push.delivery, pull.candidate)
+        said = f"you: {number(reads_each)} on average; the number of friends cancels"
+        rows.append(
+            [
+                "push to a reader who reads at least (per post of the author)",
+                number(cost),
+                said,
+                BOTH,
+            ]
+        )
+    if push and push.delivery:
+        most = most_friends_in(it.lag_ms, push)
+        late = it.largest * it.active > most
+        said = f"largest: {it.largest:,}" + (
+            ": pull them (not built yet)" if late else ": all can be pushed"
+        )
+        rows.append(["pull authors above (friends; lag)", number(most / it.active), said, BENCH])
+        cost = reads_to_push_for(push.delivery, pull.candidate) if pull else None
+        by_cost = cost is not None and reads_each < cost
+        rows.append(["what binds", "cost" if by_cost else "lag" if late else "neither", "", BOTH])
+    return Sheet("Whom to pull", ["what", "figure", "", "from"], rows)
+
+
+def _drift(measured: Measured, now_ms: float) -> Iterator[str]:
+    for source in measured.sources:
+        ratio = now_ms / source.calibration_ms
+        if not 1 / TIMES_SLOWER <= ratio <= TIMES_SLOWER:
+            yield (
+                f"this machine now takes {ratio:.2f} times as long as when {source.folder} was "
+                "measured: measure again, or read cores as those of then"
+            )
+
+
+def curve(candidate: Candidate, situations: list[Situation]) -> list[tuple[Situation, Needs]]:
+    """Return what a candidate needs in each, as far as that was measured."""
+    found = []
+    for situation in situations:
+        try:
+            found.append((situation, needs(candidate, situation)))
+        except NotMeasured:
+            continue
+    return found
+
+
+def with_rates(situation: Situation, factors: list[float]) -> list[Situation]:
+    return [replace(situation, posts_per_s=situation.posts_per_s * factor) for factor in factors]
+
+
+def _or_not(value: float | None, unit: str) -> str:
+    return "not measured" if value is None else f"{number(value)} {unit}"

@@ -1,0 +1,207 @@
+"""The ways to run the service that were measured, and what they cost."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+from lab.advise.cells import Cells
+from lab.bench.record import FILE as BENCH
+from lab.bench.record import Record
+from lab.experiments import EXPERIMENTS
+from lab.experiments.mixed.costs import ROLES, Costs, costs_of
+from lab.results.result import FILE as RESULT
+from lab.results.result import Result, read_results
+
+SQL_LINGER_MS, REDIS_LINGER_MS = 100, 75
+"""How long a drainer collects a batch (docs/decisions/0004)."""
+RUN_THESE = "python -m lab bench; python -m lab run mixed"
+
+
+class Source(NamedTuple):
+    """Where figures came from."""
+
+    folder: Path
+    command: str
+    calibration_ms: float
+
+    def __str__(self) -> str:
+        return f"{self.folder}: {self.command}"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One variant, with CPU microseconds by role."""
+
+    name: str
+    pulls: bool
+    is_inline: bool
+    uses_redis: bool
+    post_us: Mapping[str, float]
+    """Of one post, without its deliveries."""
+    read_us: Mapping[str, float]
+    """Of one page; of pull, without the merging."""
+    merged_us: Mapping[str, float]
+    """Of pull: of one friend merged into a page."""
+    idle: float
+    """Cores of a drainer without posts: it polls."""
+    friends: int
+    """Of the runs that the read was measured with."""
+    cells: Cells | None
+    """Costs of a delivery; None if there are none."""
+
+    @property
+    def linger_ms(self) -> float:
+        return REDIS_LINGER_MS if self.uses_redis else SQL_LINGER_MS
+
+
+class Measured(NamedTuple):
+    """Everything that the advice is made from."""
+
+    candidates: list[Candidate]
+    bench: Source
+    mixed: list[Source]
+    page_bytes: float | None
+    left_out: list[str]
+    started: frozenset[str]
+    """When the runs started that the costs are from."""
+
+    @property
+    def sources(self) -> list[Source]:
+        return [self.bench, *self.mixed]
+
+
+def newest(below: Path) -> list[Path]:
+    """Return the newest bench and the newest results of mixed. Raises ValueError."""
+    folders = sorted(filter(Path.is_dir, below.glob("*")), key=lambda it: it.stat().st_mtime)
+    benches = [folder for folder in folders if (folder / BENCH).exists()]
+    mixed = [
+        folder for folder in folders if any(it.experiment == "mixed" for it in _results(folder))
+    ]
+    if not benches or not mixed:
+        raise ValueError(f"no costs below {below}; measure them first: {RUN_THESE}")
+    return [benches[-1], mixed[-1]]
+
+
+def measured(folders: Sequence[Path]) -> Measured:
+    """Return the costs in a folder of a bench and in those of mixed. Raises ValueError."""
+    benches = [folder for folder in folders if (folder / BENCH).exists()]
+    others = [folder for folder in folders if folder not in benches]
+    results = {folder: _results(folder) for folder in others}
+    if len(benches) != 1 or not any(results.values()):
+        raise ValueError(f"--costs needs one bench and one or more of mixed: {RUN_THESE}")
+    record = Record.read(benches[0])
+    bench = _source(benches[0], record.environment)
+    every = [it for of_one in results.values() for it in of_one if it.experiment == "mixed"]
+    costs = costs_of(every)
+    if not costs:
+        raise ValueError(f"no usable run of mixed in {', '.join(map(str, others))}")
+    candidates, left_out = [], []
+    for found in costs:
+        try:
+            candidates.append(_candidate(found, costs, every, record))
+        except ValueError as error:
+            left_out.append(str(error))
+    pages = [it["bytes"] for it in record.requests if "/feed/" in it["request"]]
+    mixed = [
+        Source(folder, of_one[0].environment["command"], _calibration(of_one))
+        for folder, of_one in results.items()
+        if of_one
+    ]
+    started = frozenset(result.started_at for result in every)
+    return Measured(candidates, bench, mixed, pages[0] if pages else None, left_out, started)
+
+
+def _candidate(
+    costs: Costs, every: Sequence[Costs], results: Sequence[Result], record: Record
+) -> Candidate:
+    """Return the variant with its deliveries taken out of its posts. Raises ValueError."""
+    variant = EXPERIMENTS["mixed"].variant(costs.variant)
+    flags, pulls = variant.strategy_flags, variant.store_flags.is_computed_on_read
+    if variant.settings or not flags.needs_drainer:
+        raise ValueError(f"{costs.variant}: the model has inline, outbox and pull only")
+    about = Candidate(
+        costs.variant,
+        pulls=pulls,
+        is_inline=flags.writes_with_post,
+        uses_redis=variant.store_flags.needs_redis,
+        post_us=costs.post_us,
+        read_us=costs.read_us,
+        merged_us=dict.fromkeys(ROLES, 0.0),
+        idle=0.0,
+        friends=costs.friends,
+        cells=None,
+    )
+    if pulls:
+        return _without_merging(about, costs, every)
+    database = variant.name.partition("-")[0] if variant.store_flags.is_transactional else "none"
+    rows = [
+        row
+        for row in record.rows
+        if (row["kind"], row["store"], row["database"]) == ("store", variant.store, database)
+    ]
+    cells = Cells(variant.store, rows)
+    runs = [it for it in results if _is_of(it, costs)]
+    posts_per_s = max((it.extra.get("posts") or 0.0) / it.window_s for it in runs)
+    idle = min(it.cores("workers") or 0.0 for it in runs)
+    batch = 1.0 if about.is_inline else max(1.0, posts_per_s * about.linger_ms / 1000)
+    each = cells.delivery(costs.people, costs.friends, batch)
+    taken = by_role(about, each.client_us, each.server_us)
+    # Drainers serve no reads: what the fit gives to reads is their polling.
+    polling = {"workers": idle * 1e6 / posts_per_s}
+    post_us = {
+        role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0) - polling.get(role, 0.0))
+        for role, us in costs.post_us.items()
+    }
+    read_us = {**costs.read_us, "workers": 0.0}
+    return replace(about, post_us=post_us, read_us=read_us, cells=cells, idle=idle)
+
+
+def by_role(candidate: Candidate, client_us: float, server_us: float) -> dict[str, float]:
+    """Return who does the work of deliveries: client and server of the store."""
+    client = "web" if candidate.is_inline else "workers"
+    return {client: client_us, "redis" if candidate.uses_redis else "database": server_us}
+
+
+def _without_merging(pull: Candidate, costs: Costs, every: Sequence[Costs]) -> Candidate:
+    """Return pull with its read split in two: a page of a timeline, and the friends merged.
+
+    The page is that of the push variant of the same runs that reads from the same database, or of
+    the cheapest.
+    """
+    alike = [
+        it
+        for it in every
+        if (it.graph, it.people, it.friends) == (costs.graph, costs.people, costs.friends)
+        and not EXPERIMENTS["mixed"].variant(it.variant).store_flags.is_computed_on_read
+    ]
+    if not alike:
+        raise ValueError(f"{costs.variant}: no push variant was measured beside it")
+    sql = [it for it in alike if not it.read_us.get("redis")]
+    page = min(sql or alike, key=lambda it: sum(it.read_us.values())).read_us
+    merged = {
+        role: max(0.0, us - page.get(role, 0.0)) / costs.friends
+        for role, us in costs.read_us.items()
+    }
+    page_us = {role: us - merged[role] * costs.friends for role, us in costs.read_us.items()}
+    return replace(pull, read_us=page_us, merged_us=merged)
+
+
+def _is_of(result: Result, costs: Costs) -> bool:
+    seed = result.environment["seed"]
+    found = (result.variant, seed["graph"], seed["people"], seed["friends"])
+    asked = (costs.variant, costs.graph, costs.people, costs.friends)
+    return found == asked and result.window_s > 0 and not result.failures
+
+
+def _results(folder: Path) -> list[Result]:
+    return list(read_results(folder)) if any(folder.rglob(RESULT)) else []
+
+
+def _calibration(results: Sequence[Result]) -> float:
+    return median(float(result.environment["calibration_ms"]) for result in results)
+
+
+def _source(folder: Path, environment: Mapping[str, object]) -> Source:
+    return Source(folder, str(environment["command"]), float(str(environment["calibration_ms"])))

@@ -1,0 +1,120 @@
+"""What a delivery of a store costs at any number of people, friends and posts per batch."""
+
+from collections.abc import Callable, Iterable, Mapping
+from math import exp, log
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+SPARSE = 0.46
+"""Deliveries of a batch per timeline, at which four of five timelines get one only."""
+LEAST_US = 1e-4
+
+Cell = Mapping[str, Any]
+T = TypeVar("T")
+
+
+class NotMeasured(ValueError):
+    """No measured cell can stand for this; the message says what to run."""
+
+
+class Delivery(NamedTuple):
+    """CPU microseconds of one delivery."""
+
+    client_us: float
+    server_us: float
+    projected: str
+    """What the figure was taken from, if that is beyond the measured people; else empty."""
+
+    @property
+    def us(self) -> float:
+        return self.client_us + self.server_us
+
+
+class Cells:
+    """The measured cells of one store, by people, friends and posts per batch."""
+
+    def __init__(self, store: str, rows: Iterable[Cell]) -> None:
+        self.store = store
+        self.rows = [row for row in rows if row["deliveries_per_s"]]
+        self.people = sorted({row["people"] for row in self.rows})
+        self._grid: dict[int, dict[int, list[Cell]]] = {}
+        for row in sorted(self.rows, key=lambda it: (it["people"], it["friends"], it["batch"])):
+            self._grid.setdefault(row["people"], {}).setdefault(row["friends"], []).append(row)
+
+    def delivery(self, people: float, friends: float, batch: float) -> Delivery:
+        """Return what a delivery costs. Raises NotMeasured.
+
+        Between cells the logarithms are linear. Beyond the people that were measured, the cost is
+        that of a batch of the same density (deliveries per timeline), or of one that is sparse
+        enough for any number of people: never that of a denser one.
+        """
+        if not self.people or people < self.people[0]:
+            raise self._not_measured(people, friends)
+        most = self.people[-1]
+        if people <= most:
+            return self._at(people, friends, batch, "")
+        alike = min(batch, max(batch * most / people, SPARSE * most / (friends + 1)))
+        if alike < 1:
+            raise self._not_measured(people, friends)
+        return self._at(most, friends, alike, f"projected from {most:,} people")
+
+    def bytes_per_entry(self, people: float, friends: float) -> float | None:
+        """Return those of the nearest cell."""
+        nearest = min(
+            self.rows,
+            key=lambda it: abs(log(it["people"] / people)) + abs(log(it["friends"] / friends)),
+        )
+        found: float | None = nearest["bytes_per_entry"]
+        return found
+
+    def _at(self, people: float, friends: float, batch: float, projected: str) -> Delivery:
+        client, server = (
+            self._between_people(people, friends, batch, name)
+            for name in ("client_us", "server_us")
+        )
+        return Delivery(client, server, projected)
+
+    def _between_people(self, people: float, friends: float, batch: float, name: str) -> float:
+        return self._between(
+            people,
+            self._grid,
+            lambda by_friends: self._between(
+                friends,
+                by_friends,
+                lambda cells: _between_batches(cells, batch, name),
+                (people, friends),
+            ),
+            (people, friends),
+        )
+
+    def _between(
+        self,
+        at: float,
+        known: Mapping[int, T],
+        value: Callable[[T], float],
+        asked: tuple[float, float],
+    ) -> float:
+        below = max((it for it in known if it <= at), default=None)
+        above = min((it for it in known if it >= at), default=None)
+        if below is None or above is None:
+            raise self._not_measured(*asked)
+        if below == above:
+            return value(known[below])
+        share = log(at / below) / log(above / below)
+        return exp((1 - share) * log(value(known[below])) + share * log(value(known[above])))
+
+    def _not_measured(self, people: float, friends: float) -> NotMeasured:
+        have = {name: sorted({row[name] for row in self.rows}) for name in ("people", "friends")}
+        return NotMeasured(
+            f"{self.store}: not measured for {people:,.0f} people with {friends:,.0f} friends who "
+            f"come (measured: people {have['people']}, friends {have['friends']}); run lab bench "
+            f"--people N,N --friends N,N with numbers on both sides of them"
+        )
+
+
+def _between_batches(cells: list[Cell], batch: float, name: str) -> float:
+    """Return the cost of a delivery; a larger batch never costs less as a whole."""
+    sizes = np.array([cell["batch"] for cell in cells], dtype=float)
+    whole = np.maximum.accumulate(sizes * [max(cell[name] or 0.0, LEAST_US) for cell in cells])
+    return float(np.exp(np.interp(np.log(batch), np.log(sizes), np.log(whole / sizes))))

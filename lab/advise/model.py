@@ -1,0 +1,142 @@
+"""How much of everything a situation needs.
+
+With p posts/s, r reads per post, and D = friends * active + 1 deliveries per post:
+
+- cores of a role = p * (its part of a post) + p * D * (its part of a delivery)
+  + p * r * (its part of a page; of pull also friends * its part of one merged friend);
+- a delivery costs what it costs in batches of p * linger / drainers posts (inline: of one);
+- each drainer polls, which is measured where there are few posts;
+- there are as many drainers as keep each of them below the share that may be busy;
+- lag = linger + the CPU time of one batch, client and server in turn (inline: of one post's
+  deliveries; pull: none);
+- memory or disk of timelines = people who come * entries kept * bytes per entry.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+
+from lab.advise.candidates import Candidate, by_role
+from lab.advise.cells import Delivery
+from lab.advise.situation import Situation
+from lab.experiments.mixed.costs import ROLES
+
+MOST_POSTS, MOST_DELIVERIES = 250, 262_144
+"""Of a drainer's batch (docs/decisions/0004)."""
+TIE = 1.1
+"""Costs that differ by a smaller factor are a tie."""
+MOST_POSTS_PER_S = 1e9
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What one candidate needs in a situation, at 100 % busy."""
+
+    candidate: Candidate
+    cores: Mapping[str, float]
+    """By role."""
+    batch: float
+    """Posts."""
+    drainers: int
+    lag_ms: float
+    delivery: Delivery | None
+    """None for pull."""
+
+    @property
+    def total(self) -> float:
+        return sum(self.cores.values())
+
+
+def needs(candidate: Candidate, situation: Situation, *, drainers: int | None = None) -> Needs:
+    """Return what it takes, with so many drainers or with as many as it takes.
+
+    Raises NotMeasured.
+    """
+    if candidate.pulls or candidate.is_inline:
+        return _needs(candidate, situation, 0)
+    if drainers:
+        return _needs(candidate, situation, drainers)
+    found = _needs(candidate, situation, 1)
+    while (wanted := ceil(_delivering(found) / situation.busy)) > found.drainers:
+        found = _needs(candidate, situation, wanted)
+    return found
+
+
+def _delivering(found: Needs) -> float:
+    """Return the cores of the drainers without their polling."""
+    return found.cores["workers"] - found.candidate.idle * found.drainers
+
+
+def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
+    posts, reads = situation.posts_per_s, situation.reads_per_s
+    per_post = situation.recipients + 1
+    batch, delivery, lag_ms = 1.0, None, 0.0
+    delivered_us: Mapping[str, float] = {}
+    if candidate.cells:
+        if drainers:
+            most = min(MOST_POSTS, MOST_DELIVERIES / per_post)
+            batch = max(1.0, min(most, posts * candidate.linger_ms / 1000 / drainers))
+        delivery = candidate.cells.delivery(situation.readers, situation.recipients, batch)
+        delivered_us = by_role(candidate, delivery.client_us, delivery.server_us)
+        lag_ms = batch * per_post * delivery.us / 1000
+        lag_ms += candidate.linger_ms if drainers else 0.0
+    cores = {
+        role: (
+            posts * (candidate.post_us.get(role, 0.0) + per_post * delivered_us.get(role, 0.0))
+            + reads * candidate.read_us.get(role, 0.0)
+            + reads * situation.friends * candidate.merged_us.get(role, 0.0)
+        )
+        / 1e6
+        for role in ROLES
+    }
+    cores["workers"] += candidate.idle * max(1, drainers)
+    return Needs(candidate, cores, batch, drainers, lag_ms, delivery)
+
+
+def advised(found: Sequence[Needs], lag_ms: float) -> list[Needs]:
+    """Return those that keep the budget for lag, the one that needs fewest cores first."""
+    return sorted((it for it in found if it.lag_ms <= lag_ms), key=lambda it: it.total)
+
+
+def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:
+    """Return the reads per post from which push needs fewer cores; None if pull never does.
+
+    The cores are linear in the reads, so two points are enough.
+    """
+    none, one = (replace(situation, reads_per_post=reads) for reads in (0, 1))
+    saved = needs(push.candidate, none).total - needs(pull.candidate, none).total
+    each = (needs(pull.candidate, one).total - needs(pull.candidate, none).total) - (
+        needs(push.candidate, one).total - needs(push.candidate, none).total
+    )
+    return saved / each if saved > 0 and each > 0 else None
+
+
+def rate_at(used: Callable[[Situation], float], limit: float, situation: Situation) -> float | None:
+    """Return the posts/s at which so many cores are used; None if no rate uses them."""
+    low, high = 0.0, situation.posts_per_s
+    while used(replace(situation, posts_per_s=high)) < limit:
+        low, high = high, high * 2
+        if high > MOST_POSTS_PER_S:
+            return None
+    while high - low > 0.001 * high:
+        middle = (low + high) / 2
+        reached = used(replace(situation, posts_per_s=middle)) >= limit
+        low, high = (low, middle) if reached else (middle, high)
+    return high
+
+
+def reads_to_push_for(delivery: Delivery, pull: Candidate) -> float | None:
+    """Return the reads by a reader per post of an author from which pushing to them costs less.
+
+    A delivery over a merged author; the number of friends is in both and cancels.
+    """
+    merged_us = sum(pull.merged_us.values())
+    return delivery.us / merged_us if merged_us else None
+
+
+def most_friends_in(lag_ms: float, found: Needs) -> float:
+    """Return the deliveries of one post that one process makes within the budget for lag."""
+    if found.delivery is None:
+        raise ValueError(f"{found.candidate.name} delivers nothing")
+    left_ms = lag_ms - (found.candidate.linger_ms if found.drainers else 0.0)
+    return max(0.0, left_ms * 1000 / found.delivery.us)

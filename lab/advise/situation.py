@@ -1,0 +1,114 @@
+"""Whom the advice is for."""
+
+import argparse
+import csv
+from dataclasses import dataclass
+from math import ceil, isfinite
+from pathlib import Path
+
+from lab import load_calculator
+
+
+@dataclass(frozen=True)
+class Situation:
+    """The people, and their load at the peak."""
+
+    people: int
+    friends: float
+    """Mean."""
+    largest: int
+    """Friends of the person who has most."""
+    posts_per_s: float
+    reads_per_post: float
+    active: float
+    """Share of the people who come (0 … 1); nothing is delivered to the others."""
+    lag_ms: float
+    """Budget: from the post until all friends see it."""
+    kept: int
+    """Entries per timeline."""
+    busy: float
+    """Share of a core that may be busy at the peak (0 … 1)."""
+
+    def __post_init__(self) -> None:
+        for name in ("active", "busy"):
+            if not 0 < getattr(self, name) <= 1:
+                raise ValueError(f"--{name} must be above 0 and at most 1")
+        if not 1 <= self.friends <= self.largest < self.people:
+            raise ValueError(
+                f"1 ≤ mean friends ({self.friends:g}) ≤ --largest ({self.largest:,}) < people "
+                f"({self.people:,}) does not hold"
+            )
+        if not isfinite(self.reads_per_post) or self.reads_per_post < 0:
+            raise ValueError("--reads-per-post must be 0 or more")
+
+    @property
+    def readers(self) -> float:
+        """Timelines that are kept."""
+        return self.people * self.active
+
+    @property
+    def recipients(self) -> float:
+        """Deliveries per post, without the author's own."""
+        return self.friends * self.active
+
+    @property
+    def deliveries_per_s(self) -> float:
+        return self.posts_per_s * (self.recipients + 1)
+
+    @property
+    def reads_per_s(self) -> float:
+        return self.posts_per_s * self.reads_per_post
+
+
+def asked(options: argparse.Namespace) -> Situation:
+    """Return what the command line says. Raises ValueError."""
+    if options.degrees and (options.friends or options.largest):
+        raise ValueError("--degrees says what --friends and --largest would")
+    if options.people and not options.friends:
+        raise ValueError("--people needs --friends")
+    if options.degrees:
+        people, friends, largest = degrees(options.degrees)
+    else:
+        people, friends = options.people, options.friends
+        largest = options.largest or ceil(friends)
+    posts_per_s, reads = options.posts_per_s, options.reads_per_post
+    if posts_per_s is None:
+        mean = load_calculator.mean_rps(options.daily_users, options.requests_each)
+        posts_per_s = load_calculator.peak_rps(mean, options.peak_factor) / (1 + reads)
+    return Situation(
+        people,
+        friends,
+        largest,
+        posts_per_s,
+        reads,
+        options.active,
+        options.lag_ms,
+        options.kept,
+        options.busy,
+    )
+
+
+def degrees(path: Path) -> tuple[int, float, int]:
+    """Return people, mean friends and most friends of a CSV: a degree, or degree and count, a line.
+
+    Raises ValueError, which names the line.
+    """
+    people = links = most = 0
+    with path.open(newline="") as file:
+        for number, row in enumerate(csv.reader(file), start=1):
+            if not row:
+                continue
+            try:
+                degree, count = (int(row[0]), int(row[1])) if len(row) > 1 else (int(row[0]), 1)
+                if degree < 0 or count < 0 or len(row) > 2:
+                    raise ValueError(row)
+            except ValueError as error:
+                raise ValueError(
+                    f"{path}, line {number}: {','.join(row)!r} is neither a number of friends nor "
+                    "friends,people"
+                ) from error
+            people, links = people + count, links + degree * count
+            most = max(most, degree) if count else most
+    if not people:
+        raise ValueError(f"{path} has no people")
+    return people, links / people, most

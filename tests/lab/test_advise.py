@@ -1,0 +1,350 @@
+"""The model behind the advice, with planted costs and answers calculated by hand."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.__main__ import main
+from lab.advise.answer import advise, sheets, verdict
+from lab.advise.candidates import Candidate, Measured, Source, measured, newest
+from lab.advise.cells import Cells, NotMeasured
+from lab.advise.check import check
+from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
+from lab.advise.output import as_markdown, write_page
+from lab.advise.situation import Situation, degrees
+from lab.bench.record import Record
+from lab.experiments.mixed.costs import ROLES
+from lab.results.result import Result
+from tests.lab.test_report import CLEAN, ENVIRONMENT
+
+NONE = dict.fromkeys(ROLES, 0.0)
+HERE = Situation(
+    people=10_000,
+    friends=99,
+    largest=5_000,
+    posts_per_s=100,
+    reads_per_post=10,
+    active=1,
+    lag_ms=1_000,
+    kept=800,
+    busy=0.5,
+)
+
+
+def rows(dense_us=0.1, sparse_us=1.0, store="ring", database="none"):
+    """Cells in which only the number of people matters; a batch of one costs ten times as much."""
+    return [
+        {
+            "kind": "store",
+            "store": store,
+            "database": database,
+            "people": people,
+            "friends": friends,
+            "batch": batch,
+            "deliveries_per_s": 1e6,
+            "client_us": us * (10 if batch == 1 else 1),
+            "server_us": us * (10 if batch == 1 else 1),
+            "bytes_per_entry": 8.0,
+        }
+        for people, us in ((1_000, dense_us), (100_000, sparse_us))
+        for friends in (9, 500)
+        for batch in (1, 10, 250)
+    ]
+
+
+PULL = Candidate(
+    "mysql_tuned-pull",
+    pulls=True,
+    is_inline=False,
+    uses_redis=False,
+    post_us=NONE | {"web": 500.0},
+    read_us=NONE | {"web": 600.0},
+    merged_us=NONE | {"database": 4.0},
+    idle=0.0,
+    friends=500,
+    cells=None,
+)
+RING = Candidate(
+    "mysql_tuned-outbox-ring",
+    pulls=False,
+    is_inline=False,
+    uses_redis=True,
+    post_us=NONE | {"web": 500.0, "workers": 50.0},
+    read_us=NONE | {"web": 600.0, "redis": 100.0},
+    merged_us=NONE,
+    idle=0.01,
+    friends=500,
+    cells=Cells("ring", rows()),
+)
+
+
+def costs(*candidates):
+    source = Source("results/x", "python -m lab bench", 50.0)
+    return Measured(list(candidates), source, [source], 3_506, [], frozenset())
+
+
+def advice(situation=HERE, *candidates, calibration_ms=50.0):
+    return advise(
+        situation,
+        costs(*(candidates or (PULL, RING))),
+        calibration_ms=calibration_ms,
+        peak_factor=3,
+        database_cores=16,
+    )
+
+
+def test_cores_are_those_calculated_by_hand():
+    """A delivery in the middle of the grid (on log scales) costs √(0.1 · 1) µs on either side."""
+    each_us = 0.1**0.5
+    found = needs(RING, replace(HERE, posts_per_s=200))
+
+    assert found.drainers == 1
+    assert found.batch == 200 * 0.075
+    assert found.cores["web"] == pytest.approx(200 * (500 + 10 * 600) / 1e6)
+    assert found.cores["workers"] == pytest.approx(0.01 + 200 * (50 + 100 * each_us) / 1e6)
+    assert found.cores["redis"] == pytest.approx(200 * (10 * 100 + 100 * each_us) / 1e6)
+    assert found.lag_ms == pytest.approx(75 + 15 * 100 * 2 * each_us / 1000)
+    pulled = needs(PULL, HERE)
+    assert pulled.total == pytest.approx(100 * (500 + 10 * (600 + 99 * 4)) / 1e6)
+
+
+def test_the_crossover_is_where_both_need_the_same():
+    at = crossover(needs(PULL, HERE), needs(RING, HERE), HERE)
+    there = replace(HERE, reads_per_post=at)
+
+    assert needs(PULL, there).total == pytest.approx(needs(RING, there).total)
+    assert needs(PULL, replace(HERE, reads_per_post=at / 2)).total < needs(RING, HERE).total
+
+
+def test_people_who_do_not_come_are_not_delivered_to():
+    half = replace(HERE, active=0.5)
+
+    assert half.recipients == 99 / 2
+    assert needs(RING, half).cores["workers"] < needs(RING, HERE).cores["workers"]
+
+
+def test_dense_cells_are_refused_for_sparse_graphs():
+    dense = Cells("ring", [row for row in rows() if row["people"] == 1_000])
+
+    with pytest.raises(NotMeasured, match=r"lab bench --people"):
+        dense.delivery(1_000_000, 500, 250)
+
+
+def test_beyond_the_measured_people_a_batch_as_sparse_stands_for_it():
+    """250 posts to 500 are 1.25 per timeline at 100,000 people, and 0.00125 at 100 million."""
+    cells = Cells("ring", rows())
+    found = cells.delivery(100_000_000, 500, 250)
+
+    assert found.projected == "projected from 100,000 people"
+    assert found.us >= cells.delivery(100_000, 500, 250).us
+    assert found == cells.delivery(100_000, 500, 0.46 * 100_000 / 501)._replace(
+        projected=found.projected
+    )
+
+
+@pytest.mark.parametrize(("people", "friends"), [(500, 50), (10_000, 2), (10_000, 501)])
+def test_what_lies_beside_the_cells_is_not_extrapolated(people, friends):
+    with pytest.raises(NotMeasured):
+        Cells("ring", rows()).delivery(people, friends, 10)
+
+
+def test_the_cheapest_within_the_budget_is_advised():
+    assert verdict(advice()).startswith("Take mysql_tuned-outbox-ring")
+    few = replace(HERE, reads_per_post=0)
+    assert verdict(advice(few)).startswith("Take mysql_tuned-pull")
+    hurried = verdict(advice(replace(HERE, lag_ms=50)))
+    assert hurried.startswith("Take mysql_tuned-pull")
+    assert "mysql_tuned-outbox-ring costs less, but its lag is 76 ms" in hurried
+
+
+def test_a_difference_below_a_tenth_is_a_tie():
+    alike = replace(RING, name="other", post_us=RING.post_us | {"web": 550.0})
+
+    assert "a tie" in verdict(advice(HERE, RING, alike))
+    assert "a tie" not in verdict(advice(HERE, RING, PULL))
+
+
+def test_another_speed_of_the_machine_is_told():
+    assert not advice().remarks
+    assert "2.00 times as long" in advice(calibration_ms=100.0).remarks[0]
+
+
+def test_whom_to_pull_by_cost_and_by_lag():
+    found = needs(RING, HERE)
+
+    assert reads_to_push_for(found.delivery, PULL) == pytest.approx(found.delivery.us / 4)
+    assert most_friends_in(1_000, found) == pytest.approx(925_000 / found.delivery.us)
+
+
+def test_a_full_role_is_told_with_its_rate():
+    rate = rate_at(lambda it: needs(RING, it).cores["redis"], 1, HERE)
+
+    at = needs(RING, replace(HERE, posts_per_s=rate))
+    assert at.cores["redis"] == pytest.approx(1, rel=0.01)
+    assert rate_at(lambda it: needs(RING, it).cores["database"], 1, HERE) is None
+
+
+RATES = st.floats(0.1, 1e5)
+READS = st.floats(0, 1e3)
+
+
+@given(RATES, READS, READS)
+def test_more_reads_never_make_pull_cheaper_next_to_push(posts, some, others):
+    few, many = (
+        replace(HERE, posts_per_s=posts, reads_per_post=it) for it in sorted((some, others))
+    )
+
+    before = needs(PULL, few).total - needs(RING, few).total
+    assert needs(PULL, many).total - needs(RING, many).total >= before - 1e-6 * abs(before)
+
+
+@given(RATES, RATES, st.floats(0.01, 1))
+def test_more_posts_never_need_fewer_cores(some, others, busy):
+    few, many = (replace(HERE, posts_per_s=it, busy=busy) for it in sorted((some, others)))
+
+    assert needs(RING, many).total >= needs(RING, few).total * (1 - 1e-9)
+
+
+def test_degrees_are_read_one_or_counted_per_line(tmp_path):
+    path = tmp_path / "degrees.csv"
+    path.write_text("10\n20,3\n\n0,6\n")
+
+    assert degrees(path) == (10, 7.0, 20)
+
+
+@pytest.mark.parametrize("line", ["ten", "-1", "1,-1", "1,2,3", "1.5"])
+def test_a_malformed_line_of_degrees_is_named(tmp_path, line):
+    path = tmp_path / "degrees.csv"
+    path.write_text(f"10\n{line}\n")
+
+    with pytest.raises(ValueError, match="line 2"):
+        degrees(path)
+
+
+def run(variant, posts, reads, cpu_s, **figures):
+    """A run of ten seconds of the experiment mixed with 1,000 people and 500 friends."""
+    seed = {"graph": "ring", "people": 1_000, "friends": 500}
+    return Result(
+        experiment="mixed",
+        variant=variant,
+        repeat=1,
+        started_at=f"{variant}-{posts}-{reads}",
+        environment=ENVIRONMENT | {"seed": seed},
+        offered_rps=(posts + reads) / 10,
+        load=f"reads{reads / posts:g}",
+        window_s=10,
+        requests=posts + reads,
+        audit=CLEAN,
+        cpu_s=NONE | cpu_s,
+        extra={"posts": float(posts), "reads": float(reads)},
+        **figures,
+    )
+
+
+def runs(posts, reads, factor=1.0):
+    """A post of ring costs 500 µs of web and 150 of the drainer, a read 600; pull merges."""
+    used = {
+        "mysql_tuned-outbox-ring": {"web": 500 * posts + 600 * reads, "workers": 150 * posts},
+        "mysql_tuned-pull": {"web": 500 * posts + 600 * reads, "database": 2_000 * reads},
+    }
+    return [
+        run(name, posts, reads, {role: us * factor / 1e6 for role, us in by_role.items()})
+        for name, by_role in used.items()
+    ]
+
+
+@pytest.fixture
+def folders(tmp_path):
+    """A bench and results of mixed, below a folder."""
+    below = tmp_path / "results"
+    record = Record(below / "bench", ENVIRONMENT)
+    record.rows = rows(dense_us=0.1)
+    record.write()
+    for number, result in enumerate([*runs(2_000, 0), *runs(2_000, 2_000), *runs(1, 2_000)]):
+        result.write(below / "mixed" / str(number))
+    return below
+
+
+def test_what_an_idle_drainer_uses_is_no_part_of_a_read(folders):
+    idle = {"web": 600 * 2_000 / 1e6, "workers": 0.2}
+    run("mysql_tuned-outbox-ring", 1, 2_000, idle).write(folders / "mixed" / "4")
+    ring = next(it for it in measured(newest(folders)).candidates if not it.pulls)
+
+    assert ring.idle == 0.02
+    assert ring.read_us["workers"] == 0
+
+
+def test_deliveries_are_taken_out_of_posts_and_merging_out_of_reads(folders):
+    by_name = {it.name: it for it in measured(newest(folders)).candidates}
+    ring, pull = by_name["mysql_tuned-outbox-ring"], by_name["mysql_tuned-pull"]
+
+    assert ring.post_us["workers"] == pytest.approx(150 - 501 * 0.1, abs=0.2)
+    assert ring.read_us["web"] == pytest.approx(600, abs=0.1)
+    assert pull.merged_us["database"] == pytest.approx(2_000 / 500)
+    assert pull.read_us["database"] == pytest.approx(0, abs=0.1)
+
+
+def test_a_prediction_is_compared_with_runs_that_it_was_not_made_from(folders):
+    known = measured(newest(folders))
+
+    assert check(runs(1_000, 10_000), known)[1]
+    assert not check(runs(1_000, 10_000, factor=1.4), known)[1]
+    with pytest.raises(ValueError, match="no steady run"):
+        check(runs(2_000, 2_000), known)
+
+
+ASKED = ["--people=10000", "--friends=99", "--posts-per-s=100"]
+
+
+def test_the_command_writes_a_page_that_names_its_sources(folders, tmp_path, capsys):
+    costs = f"--costs={folders / 'bench'},{folders / 'mixed'}"
+
+    assert main(["advise", *ASKED, costs, f"--out={tmp_path / 'out'}", "--markdown"]) == 0
+
+    told, page = capsys.readouterr().out, (tmp_path / "out" / "advice.html").read_text()
+    for text in (told, page):
+        assert "Take mysql_tuned-outbox-ring" in text
+        assert str(folders / "bench") in text
+        assert str(folders / "mixed") in text
+    assert page.count("<svg") == 2
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--active=2"],
+        ["--busy=1.1"],
+        ["--reads-per-post=-1"],
+        ["--reads-per-post=nan"],
+        ["--largest=50"],
+        ["--largest=10000"],
+        ["--daily-users=5"],
+        ["--degrees=none.csv"],
+        ["--costs=nowhere"],
+        ["--lag-ms=nan"],
+        ["--people=1000000000", "--friends=2"],
+    ],
+)
+def test_bad_input_is_refused_and_writes_nothing(folders, tmp_path, options):
+    out = tmp_path / "out"
+    known = f"--costs={folders / 'bench'},{folders / 'mixed'}"
+
+    with pytest.raises(SystemExit):
+        main(["advise", *ASKED, known, f"--out={out}", *options])
+
+    assert not out.exists()
+
+
+def test_without_costs_the_commands_are_told(tmp_path):
+    with pytest.raises(ValueError, match=r"lab bench; .* lab run mixed"):
+        newest(tmp_path)
+
+
+def test_every_figure_of_the_tables_has_its_source(tmp_path):
+    for sheet in sheets(advice()):
+        assert sheet.head[-1] == "from"
+        assert all(row[-1] for row in sheet.rows)
+    assert write_page(advice(), tmp_path).exists()
+    assert "| mysql_tuned-pull |" in as_markdown(advice())
