@@ -2,8 +2,9 @@
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from functools import partial
 
 from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Q
@@ -18,6 +19,8 @@ from feed.timeline_stores import get_timeline_store
 
 logger = logging.getLogger(__name__)
 
+Claim = Callable[[int], Sequence[Post]]
+"""Locks at most so many posts of the backlog in the caller's transaction, oldest id first."""
 REFUSALS = ("MISCONF", "NOREPLICAS", "BUSY")
 """Codes of a Redis that refuses all writes, as far as redis-py has no class for them."""
 LONGEST_PAUSE_S = 600
@@ -68,19 +71,18 @@ def deliver_pending(limit: int) -> int:
     its posts by dying, and no two processes claim the same post.
     """
     _heal()
-    backlog = Post.objects.pending()
-    if get_strategy().grace_s:
-        past = Q(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
-        backlog = backlog.filter(past | Q(created_at__gt=Now()))  # a clock may have been put back
     # Don't take SQLite's write lock only to find nothing.
-    if not backlog.exists():
+    is_waiting, is_any_aside = statements.look_at_backlog()
+    if not is_waiting:
         return 0
-    if Poison.objects.exists():  # asked first: the condition of due() takes longer to compile
-        backlog = backlog.due()
+    claim: Claim = statements.claim
+    if is_any_aside or get_strategy().grace_s:
+        backlog = _due()
         if not backlog.exists():
             return 0
+        claim = partial(_claim, backlog)
     with batches.size.within(limit) as most:
-        return _deliver_claimed(backlog, most)
+        return _deliver_claimed(claim, most)
 
 
 def _heal() -> None:
@@ -94,14 +96,25 @@ def _heal() -> None:
     _healed_at = time.monotonic()
 
 
-def _deliver_claimed(backlog: PostQuerySet, limit: int) -> int:
+def _due() -> PostQuerySet:
+    """Return the posts that are neither set aside nor left to the strategy."""
+    backlog = Post.objects.pending().due()
+    if get_strategy().grace_s:
+        past = Q(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
+        backlog = backlog.filter(past | Q(created_at__gt=Now()))  # a clock may have been put back
+    return backlog
+
+
+def _claim(backlog: PostQuerySet, limit: int) -> Sequence[Post]:
+    claim = backlog.select_for_update(skip_locked=True).only("id", "author_id", "created_at")
+    return list(claim.order_by("id")[:limit])
+
+
+def _deliver_claimed(claim: Claim, limit: int) -> int:
     posts: list[Post] = []
     try:
         with transaction.atomic():
-            claim = backlog.select_for_update(skip_locked=True).only(
-                "id", "author_id", "created_at"
-            )
-            posts += claim.order_by("id")[:limit]
+            posts += claim(limit)
             if posts:
                 deliver(batches.bounded(posts))
     except Exception as error:  # stores and their clients may raise anything
@@ -126,7 +139,7 @@ def _may_blame_a_post(error: Exception) -> bool:
 def _deliver_halves(post_ids: Sequence[int]) -> None:
     middle = len(post_ids) // 2
     for half in (post_ids[:middle], post_ids[middle:]):
-        _deliver_claimed(Post.objects.pending().filter(id__in=half), len(half))
+        _deliver_claimed(partial(_claim, Post.objects.pending().filter(id__in=half)), len(half))
 
 
 def _set_aside(post: Post, error: Exception) -> None:

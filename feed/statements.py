@@ -14,9 +14,18 @@ from feed.models import Post
 
 INSERT_POST = "INSERT INTO feed_post (author_id, body, like_count) VALUES (%s, %s, 0)"
 INSERT_IGNORE = {"sqlite": "INSERT OR IGNORE INTO", "mysql": "INSERT IGNORE INTO"}
-SET_RECEIPTS = (
-    "UPDATE feed_post SET delivered_at = {now} WHERE delivered_at IS NULL AND id IN ({ids})"
+LOOK_AT_BACKLOG = (
+    "SELECT EXISTS (SELECT 1 FROM feed_post WHERE delivered_at IS NULL),"
+    " EXISTS (SELECT 1 FROM feed_poison)"
 )
+CLAIM = (
+    "SELECT id, author_id, created_at FROM feed_post WHERE delivered_at IS NULL"
+    " ORDER BY id LIMIT %s{lock}"
+)
+LOCK = {"sqlite": "", "mysql": " FOR UPDATE SKIP LOCKED"}
+"""SQLite's transaction is the lock."""
+CLAIMED = ("id", "author_id", "created_at")
+SET_RECEIPTS = "UPDATE feed_post SET delivered_at = {now} WHERE delivered_at IS NULL AND id {ids}"
 NOW = {
     "sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')",
     "mysql": "CURRENT_TIMESTAMP(6)",
@@ -50,13 +59,44 @@ def insert_post(author_id: int, body: str) -> Post:
     return Post.from_db(DEFAULT_DB_ALIAS, names, [values[name] for name in names])
 
 
+def look_at_backlog() -> tuple[bool, bool]:
+    """Tell whether any post has no receipt, and whether any is set aside."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(LOOK_AT_BACKLOG)
+        is_waiting, is_any_aside = cursor.fetchone()
+    return bool(is_waiting), bool(is_any_aside)
+
+
+def claim(limit: int) -> list[Post]:
+    """Lock up to ``limit`` posts without a receipt that nobody has locked, oldest id first.
+
+    In the caller's transaction. All columns but CLAIMED are deferred.
+    """
+    connection = connections[DEFAULT_DB_ALIAS]
+    with connection.cursor() as cursor:
+        cursor.execute(CLAIM.format(lock=LOCK[connection.vendor]), [limit])
+        rows = cursor.fetchall()
+    return [
+        Post.from_db(DEFAULT_DB_ALIAS, CLAIMED, (post_id, author_id, _aware(created_at)))
+        for post_id, author_id, created_at in rows
+    ]
+
+
 def set_receipts(post_ids: Sequence[int]) -> int:
     """Set the missing receipts; return their number."""
     connection = connections[DEFAULT_DB_ALIAS]
-    ids = ",".join(["%s"] * len(post_ids))
+    ids, values = _in(post_ids)
     with connection.cursor() as cursor:
-        cursor.execute(SET_RECEIPTS.format(now=NOW[connection.vendor], ids=ids), post_ids)
+        cursor.execute(SET_RECEIPTS.format(now=NOW[connection.vendor], ids=ids), values)
         return int(cursor.rowcount)
+
+
+def _in(ids: Sequence[int]) -> tuple[str, Sequence[int]]:
+    """Return a condition for ids, and its values: a range where they have no gap."""
+    first, last = min(ids), max(ids)
+    if last - first + 1 == len(set(ids)):
+        return "BETWEEN %s AND %s", (first, last)
+    return f"IN ({','.join(['%s'] * len(ids))})", ids
 
 
 def _aware(value: datetime | str) -> datetime:

@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 
 from feed.models import Post
-from feed.statements import insert_post
+from feed.statements import insert_post, set_receipts
 
 FIELDS = {field.attname for field in Post._meta.concrete_fields}
 
@@ -38,3 +38,14 @@ def test_created_at_is_queried_if_the_insert_returns_only_the_id(friends, return
 
     assert post.get_deferred_fields() == {"created_at"}
     assert columns(post) == columns(Post.objects.get(id=post.id))
+
+
+@pytest.mark.parametrize("chosen", [[0, 1, 2], [2, 0], [0, 0, 2], [1]])
+def test_only_the_given_posts_get_receipts(friends, chosen):
+    ids = [insert_post(1, "hello").id for _ in range(4)]
+
+    count = set_receipts([ids[n] for n in chosen])
+
+    delivered = set(Post.objects.exclude(delivered_at=None).values_list("id", flat=True))
+    assert delivered == {ids[n] for n in chosen}
+    assert count == len(delivered)
