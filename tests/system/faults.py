@@ -12,10 +12,10 @@ from contextlib import closing, contextmanager
 import psutil
 from redis import Redis
 
+from lab.faults.readers import LATEST_S, PENDING
+from lab.faults.running import freeze_when, kill_when, wait_for
 from launch.service import gunicorn
 from launch.variants import Variant
-from tests.system.processes import freeze_when, kill_when, wait_for
-from tests.system.readers import LATEST_S, PENDING
 
 TRUSTED_S = 2.5
 """Seconds after a restore of the database for which a process may use what it knew, and
@@ -95,7 +95,7 @@ def restore_database(running, readers):
 
 def step_back(running, readers):
     """Let the database's clock be an hour late, as all its clients see it."""
-    with closing(running._connect()) as connection:
+    with closing(running.connect()) as connection:
         cursor = connection.cursor()
         cursor.execute("SELECT TIMESTAMPDIFF(HOUR, UTC_TIMESTAMP(), NOW()) - 1")
         ((hours,),) = cursor.fetchall()

@@ -12,9 +12,9 @@ import redis
 from amqp import Connection
 from amqp.exceptions import PreconditionFailed
 
+from lab.faults.readers import PENDING
+from lab.faults.running import Repeated, kill_when, serving, wait_for
 from tests.system.faults import in_flight
-from tests.system.processes import Repeated, Running, kill_when, wait_for
-from tests.system.readers import PENDING
 
 pytestmark = pytest.mark.alone
 
@@ -34,7 +34,7 @@ def service(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("FEED_GRACE_S", "1")
         patched.setenv("FEED_SWEEP_S", "1")
-        with Running(request.param, tmp_path_factory.mktemp("run"), clients=0) as running:
+        with serving(request.param, tmp_path_factory.mktemp("run"), clients=0) as running:
             yield running
 
 

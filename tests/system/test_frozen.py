@@ -9,7 +9,7 @@ from statistics import median
 import psutil
 import pytest
 
-from tests.system.processes import Repeated, Running
+from lab.faults.running import Repeated, serving
 
 pytestmark = pytest.mark.alone
 
@@ -54,7 +54,7 @@ class Clients(Repeated):
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
-    with Running("mysql_tuned-outbox-ring", tmp_path_factory.mktemp("run"), clients=0) as running:
+    with serving("mysql_tuned-outbox-ring", tmp_path_factory.mktemp("run"), clients=0) as running:
         yield running
 
 

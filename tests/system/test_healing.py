@@ -7,9 +7,9 @@ from contextlib import closing
 
 import pytest
 
+from lab.faults.readers import LATEST_S, Readers
+from lab.faults.running import serving, wait_for
 from tests.system import faults
-from tests.system.processes import Running, wait_for
-from tests.system.readers import LATEST_S, Readers
 
 pytestmark = pytest.mark.alone
 
@@ -22,7 +22,7 @@ EPOCH = "SELECT number FROM feed_epoch"
 @pytest.fixture(scope="module")
 def service(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    with Running(getattr(request, "param", RING), folder, clients=0) as running:
+    with serving(getattr(request, "param", RING), folder, clients=0) as running:
         yield running
 
 

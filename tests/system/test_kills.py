@@ -6,7 +6,7 @@ import time
 import psutil
 import pytest
 
-from tests.system.processes import SEED, Running, kill_when
+from lab.faults.running import SEED, kill_when, serving
 
 pytestmark = pytest.mark.alone
 
@@ -19,7 +19,7 @@ UNPAID = f"""
 
 @pytest.fixture
 def running(request, tmp_path):
-    with Running(request.param, tmp_path) as running:
+    with serving(request.param, tmp_path) as running:
         time.sleep(1)
         yield running
 

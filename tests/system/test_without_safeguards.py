@@ -4,9 +4,9 @@ import time
 
 import pytest
 
+from lab.faults.readers import LATEST_S, Readers
+from lab.faults.running import serving
 from tests.system import faults
-from tests.system.processes import Running
-from tests.system.readers import LATEST_S, Readers
 
 pytestmark = pytest.mark.alone
 
@@ -25,7 +25,7 @@ def service(lacking, tmp_path_factory):
         patched.setenv("DJANGO_SETTINGS_MODULE", "tests.system.planted")
         patched.setenv("LACKING", str(lacking))
         folder = tmp_path_factory.mktemp("run")
-        with Running("mysql_tuned-outbox-ring", folder, clients=0) as running:
+        with serving("mysql_tuned-outbox-ring", folder, clients=0) as running:
             yield running
 
 

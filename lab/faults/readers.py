@@ -1,14 +1,16 @@
 """Readers who compare every page that they get with the posts that were accepted."""
 
-import json
 import random
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
 from http.client import HTTPConnection
+from typing import Any, NamedTuple
 
-from tests.system.processes import JSON, Repeated, wait_for
+from lab.faults.running import CLIENT_WAITS_S, Repeated, Running, wait_for
+from launch.processes import RunFailed
 
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 LATEST_S = 1.0
@@ -19,30 +21,46 @@ LATELY = 5000
 """Posts of everybody that surely are more than these pages."""
 
 
+class Wrong(NamedTuple):
+    """A feed that was not what the accepted posts say."""
+
+    owner: int
+    missing: list[int]
+    """Ids of posts, at most five, as in the next two."""
+    foreign: list[int]
+    """Posts of people who are no friends."""
+    gone: list[tuple[int, str]]
+    """Posts that a restore of the database took back."""
+    length: int
+    at: float
+
+
 class Readers(Repeated):
     """Read random feeds, and compare each page with the accepted posts of friends."""
 
-    def __init__(self, running, count=2):
+    def __init__(self, running: Running, count: int = 2) -> None:
         super().__init__([partial(self._read, number) for number in range(count)])
         self.running = running
-        self.friends = defaultdict(set)
+        self.friends: defaultdict[int, set[int]] = defaultdict(set)
         for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
             self.friends[person].add(friend)
-        self.pages, self.compared, self.wrong, self.statuses = 0, 0, [], {}
-        self.gone = set()
+        self.pages, self.compared = 0, 0
+        self.wrong: list[Wrong] = []
+        self.statuses: Counter[int | None] = Counter()
+        self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
         self._blind_until = self._on_time_from = 0.0
         self._held_at = float("inf")
 
     @contextmanager
-    def blind(self, more_s=0.0):
+    def blind(self, more_s: float = 0.0) -> Iterator[None]:
         """Compare no page that was asked for while the block runs, or within ``more_s`` after."""
         self._blind_until = float("inf")
         yield
         self._blind_until = time.monotonic() + more_s
 
     @contextmanager
-    def held_up(self):
+    def held_up(self) -> Iterator[None]:
         """Expect the posts that are accepted while the block runs when a drainer is back."""
         self._held_at = time.monotonic()
         yield
@@ -51,40 +69,42 @@ class Readers(Repeated):
         time.sleep(LATEST_S)
         self._held_at = float("inf")
 
-    def connection(self):
-        return HTTPConnection("127.0.0.1", self.running.service.port, timeout=20)
+    def connection(self) -> HTTPConnection:
+        return HTTPConnection("127.0.0.1", self.running.service.port, timeout=CLIENT_WAITS_S)
 
-    def unfriend(self, http, one, other):
-        assert self._change("DELETE", http, one, other) == 204
+    def unfriend(self, http: HTTPConnection, one: int, other: int) -> None:
+        self._change("DELETE", http, one, other, 204)
         self.friends[one].discard(other)
         self.friends[other].discard(one)
 
-    def befriend(self, http, one, other):
-        assert self._change("PUT", http, one, other) == 202
-        assert self._change("PUT", http, other, one) == 204
+    def befriend(self, http: HTTPConnection, one: int, other: int) -> None:
+        self._change("PUT", http, one, other, 202)
+        self._change("PUT", http, other, one, 204)
         self.friends[one].add(other)
         self.friends[other].add(one)
 
-    def _change(self, method, http, one, other):
+    def _change(self, method: str, http: HTTPConnection, one: int, other: int, due: int) -> None:
         status, _ = request(http, self.running, one, method, f"/v1/me/friends/{other}/")
-        return status
+        if status != due:
+            raise RunFailed(f"{method} of a friendship: {status} instead of {due}")
 
-    def _read(self, number):
-        rng = random.Random(number)
+    def _read(self, number: int) -> None:
+        rng = random.Random(number)  # noqa: S311
         with closing(self.connection()) as http:
             while not self.stopping.is_set():
-                self.read(http, rng.randint(1, self.running.seed.people))
+                self.read(http, rng.randint(1, len(self.running.tokens)))
                 http.close()  # the next reader may meet another process
 
-    def read(self, http, owner):
+    def read(self, http: HTTPConnection, owner: int) -> int | None:
         """Read the first pages of a feed and compare them; return the last status."""
-        asked_at, posts, before = time.monotonic(), [], ""
+        asked_at, before = time.monotonic(), ""
+        posts: list[dict[str, Any]] = []
         due_at = min(asked_at, self._held_at) - LATEST_S
         seeing = asked_at > self._blind_until
         for _ in range(PAGES):
             path = f"/v1/feed/?limit={LIMIT}{before}"
             status, page = request(http, self.running, owner, "GET", path)
-            self.statuses[status] = self.statuses.get(status, 0) + 1
+            self.statuses[status] += 1
             if status != 200:
                 return status
             self.pages += 1
@@ -96,7 +116,7 @@ class Readers(Repeated):
             self._compare(owner, due_at, posts)
         return status
 
-    def _compare(self, owner, due_at, posts):
+    def _compare(self, owner: int, due_at: float, posts: list[dict[str, Any]]) -> None:
         friends = self.friends[owner] | {owner}
         ids = [post["id"] for post in posts]
         end = ids[-1] if len(ids) == PAGES * LIMIT else 0
@@ -111,22 +131,18 @@ class Readers(Repeated):
         gone = self.gone & {(post["id"], post["created_at"]) for post in posts}
         if missing or foreign or gone or ids != sorted(set(ids), reverse=True):
             found = sorted(missing)[:5], foreign[:5], sorted(gone)[:5]
-            self.wrong.append((owner, *found, len(ids), time.monotonic()))
+            self.wrong.append(Wrong(owner, *found, len(ids), time.monotonic()))
 
 
-def request(http, running, person, method, path):
+def request(
+    http: HTTPConnection, running: Running, person: int, method: str, path: str
+) -> tuple[int | None, Any]:
     """Ask, again on a new connection if the server has closed this one.
 
     A server that stops closes kept connections, and may take a new one that it doesn't answer.
     """
-    headers = {"Authorization": f"Bearer {running.tokens[person - 1]}"} | JSON
     for _ in range(3):
-        try:
-            http.request(method, path, None, headers)
-            answer = http.getresponse()
-            body = answer.read()
-        except OSError:
-            http.close()
-        else:
-            return answer.status, json.loads(body) if body else None
+        status, body = running.ask(http, running.tokens[person - 1], method, path, None)
+        if status is not None:
+            return status, body
     return None, None

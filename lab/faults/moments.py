@@ -1,0 +1,250 @@
+"""A fault at random moments of a load, and what clients, readers and probes saw of it."""
+
+import csv
+import json
+import random
+import time
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from statistics import quantiles
+from typing import Any, NamedTuple
+
+from lab.faults.base import Fault
+from lab.faults.readers import LATEST_S, Readers
+from lab.faults.running import Answer, Repeated, Running
+from launch.processes import RunFailed
+
+FILE = "faults.json"
+CLIENTS = 4
+PAUSE_S = 0.02
+"""Of a client after each answer: the machine has to keep up, or all of it is a backlog."""
+BEFORE_S = (1.0, 2.0)
+"""Shortest and longest time from the last fault's end to the next moment."""
+PROBE = "/readyz"
+PROBED_EVERY_S = 0.1
+SECOND = 1.0
+"""The time that has to be normal."""
+NORMAL = 2.0
+"""A p99 that is at most so many times what it was before is normal,"""
+NOISE_S = 0.1
+"""and any that is below this: a busy machine does as much."""
+MENDED_WITHIN_S = 60
+COLUMNS = (
+    *("request_type", "name", "response_time_ms", "timestamp", "exception", "response_length"),
+)
+GOOD = {200, 201, 202, 204}
+REFUSED = {503, 429}
+
+
+class Probe(NamedTuple):
+    at: float
+    seconds: float
+    status: int | None
+
+
+class Probes(Repeated):
+    """Ask for the health of the service, each time on a new connection."""
+
+    def __init__(self, running: Running) -> None:
+        super().__init__([self._ask])
+        self.port, self.asked = running.service.port, list[Probe]()
+
+    def _ask(self) -> None:
+        while not self.stopping.wait(PROBED_EVERY_S):
+            at = time.monotonic()
+            self.asked.append(Probe(at, *_status_of(self.port)))
+
+    def unready_from(self, start: float, end: float) -> float | None:
+        """Return when one that was asked for in a period wasn't "ready"; None if all were."""
+        return next((it.at for it in self.asked if start <= it.at < end and it.status != 200), None)
+
+
+def _status_of(port: int) -> tuple[float, int | None]:
+    """Return seconds and status of a probe."""
+    at, status = time.monotonic(), None
+    try:
+        with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+            connection.request("GET", PROBE)
+            status = connection.getresponse().status
+    except (OSError, HTTPException):
+        pass
+    return time.monotonic() - at, status
+
+
+@dataclass
+class Moment:
+    at_stake: int
+    lasted_s: float
+    """From the beginning of the fault until it was mended."""
+    normal_s: float | None
+    """From the beginning of the fault to the first normal second; None: not within
+    MENDED_WITHIN_S after it was mended."""
+    told_s: float | None
+    """From the beginning of the fault until /readyz said so; None: never."""
+
+
+@dataclass
+class Seen:
+    """What was seen of all moments of a fault."""
+
+    moments: list[Moment] = field(default_factory=list)
+    pages: int = 0
+    compared: int = 0
+    """Entries of pages that were compared with accepted posts."""
+    wrong_pages: int = 0
+    wrong: list[Any] = field(default_factory=list)
+    """The first of them (``lab.faults.readers.Wrong``)."""
+    longest_s: float = 0.0
+    """The longest request of clients and readers."""
+    answers: dict[str, int] = field(default_factory=dict)
+    """By status."""
+    loaded_s: float = 0.0
+    accepted: int = 0
+    slowest_probe_s: float = 0.0
+
+    def write(self, folder: Path) -> None:
+        (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n")
+
+    @classmethod
+    def read(cls, folder: Path) -> "Seen":
+        found = cls(**json.loads((folder / FILE).read_text()))
+        found.moments = [Moment(**it) for it in found.moments]  # type: ignore[arg-type]
+        return found
+
+
+def observe(
+    fault: Fault,
+    running: Running,
+    folder: Path,
+    *,
+    moments: int,
+    until_wrong: bool = False,
+    clients: int = CLIENTS,
+    advance: Callable[[str], object] = lambda said: None,
+) -> Seen:
+    """Put the service under load, inject a fault at random moments, and wait for the drain.
+
+    Leaves what was seen, after each moment, and the accepted posts in ``folder``. ``until_wrong``:
+    stop after the first moment that made a page wrong. Raises RunFailed for a void moment.
+    """
+    seen, began, answered, accepted = (
+        Seen(),
+        time.monotonic(),
+        len(running.answers),
+        len(running.accepted),
+    )
+    with fault.during(running):
+        with (
+            running.load(clients, PAUSE_S),
+            Readers(running) as readers,
+            Probes(running) as probes,
+        ):
+            for number in range(1, moments + 1):
+                advance(f"{fault.name}: moment {number} of {moments}")
+                seen.moments.append(_moment(fault, running, readers, probes))
+                _record(seen, running.answers[answered:], readers, probes)
+                seen.write(folder)
+                if until_wrong and readers.wrong:
+                    break
+        _record(seen, running.answers[answered:], readers, probes)
+        seen.loaded_s = round(time.monotonic() - began, 3)
+        advance(f"{fault.name}: drain")
+        running.drained()
+    seen.accepted = len(running.accepted) - accepted
+    seen.write(folder)
+    write_requests(running.answers[answered:], folder)
+    return seen
+
+
+def _record(seen: Seen, answers: Sequence[Answer], readers: Readers, probes: Probes) -> None:
+    seen.pages, seen.compared = readers.pages, readers.compared
+    seen.wrong_pages, seen.wrong = len(readers.wrong), [list(it) for it in readers.wrong[:5]]
+    seen.longest_s = round(max((it.ended_at - it.begun_at for it in answers), default=0.0), 3)
+    seen.slowest_probe_s = round(max((it.seconds for it in probes.asked), default=0.0), 3)
+    said = [str(it.status or "none") for it in answers]
+    seen.answers = {status: said.count(status) for status in sorted(set(said))}
+
+
+def _moment(fault: Fault, running: Running, readers: Readers, probes: Probes) -> Moment:
+    time.sleep(random.uniform(*BEFORE_S))  # noqa: S311
+    usual_s = _p99_s(_answers_since(running, time.monotonic() - BEFORE_S[0]))
+    begun_at = time.monotonic()
+    at_stake = fault.inject(running, readers)
+    mended_at = time.monotonic()
+    if at_stake <= 0:
+        raise RunFailed(f"{fault.name}: nothing was at stake ({fault.at_stake})")
+    normal_at = _normal_again(running, readers, max(NORMAL * usual_s, NOISE_S))
+    told_at = probes.unready_from(begun_at, normal_at or time.monotonic())
+    return Moment(
+        at_stake,
+        round(mended_at - begun_at, 3),
+        None if normal_at is None else round(normal_at - begun_at, 3),
+        None if told_at is None else round(told_at - begun_at, 3),
+    )
+
+
+def _normal_again(running: Running, readers: Readers, p99_s: float) -> float | None:
+    """Wait for a second in which all is answered well and in time; return its beginning.
+
+    At its end, readers compare posts that were accepted since it was mended.
+    """
+    mended_at = time.monotonic()
+    while (now := time.monotonic()) < mended_at + MENDED_WITHIN_S:
+        start = now - SECOND
+        if start >= mended_at:
+            recent = _answers_since(running, start)
+            posted = any(it.status == 201 for it in recent)
+            if posted and all(it.status in GOOD for it in recent) and _p99_s(recent) <= p99_s:
+                _wait_for_pages(readers)
+                return start
+        time.sleep(0.05)
+    return None
+
+
+def _wait_for_pages(readers: Readers) -> None:
+    """Wait until pages were compared that have to show what was accepted until now."""
+    time.sleep(LATEST_S)
+    seen, give_up_at = readers.compared, time.monotonic() + MENDED_WITHIN_S
+    while readers.compared == seen and time.monotonic() < give_up_at:
+        time.sleep(0.02)
+
+
+def _answers_since(running: Running, start: float) -> list[Answer]:
+    """Return what ended since then, the newest first."""
+    found = []
+    for it in reversed(running.answers):
+        if it.ended_at < start - 1:  # threads append a little out of order
+            break
+        if it.ended_at >= start:
+            found.append(it)
+    return found
+
+
+def _p99_s(answers: Sequence[Answer]) -> float:
+    times = [it.ended_at - it.begun_at for it in answers]
+    return quantiles(times, n=100)[98] if len(times) > 1 else 0.0
+
+
+def write_requests(answers: Sequence[Answer], folder: Path) -> None:
+    """Write requests.csv and unanswered.csv as Locust does."""
+    epoch = time.time() - time.monotonic()
+    with (folder / "requests.csv").open("w", newline="") as file:
+        table = csv.writer(file)
+        table.writerow(
+            (
+                "request_type",
+                "name",
+                "response_time_ms",
+                "timestamp",
+                "exception",
+                "response_length",
+            )
+        )
+        for it in answers:
+            error = "" if it.status in GOOD else f"status {it.status}" if it.status else "no answer"
+            ms = (it.ended_at - it.begun_at) * 1000
+            table.writerow((*it.request.split(" ", 1), ms, it.begun_at + epoch, error, 0))
+    (folder / "unanswered.csv").write_text("request_type,name,timestamp,waited_ms\n")
