@@ -33,8 +33,10 @@ class Fault(ABC):
     needs_celery: ClassVar[bool] = False
     program: ClassVar[str | None] = None
     """A program of the machine that it calls."""
-    answers_within_s: ClassVar[float] = 15.0
-    """Longest time that a request may take while it lasts."""
+    typical_within_s: ClassVar[float] = 0.5
+    """Longest median time of the requests that are sent while it lasts: most are refused rather
+    than kept waiting."""
+    probes_within_s: ClassVar[float] = 1.0
     hides_answers: ClassVar[bool] = False
     """Clients may get no answer at all while it lasts, since what would answer is gone."""
 

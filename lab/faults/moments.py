@@ -9,13 +9,14 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from typing import Any, NamedTuple
 
 from lab.faults.base import Fault
 from lab.faults.readers import LATEST_S, Readers
 from lab.faults.running import Answer, Repeated, Running
 from launch.processes import RunFailed
+from launch.variants import Variant
 
 FILE = "faults.json"
 CLIENTS = 4
@@ -25,6 +26,8 @@ BEFORE_S = (1.0, 2.0)
 """Shortest and longest time from the last fault's end to the next moment."""
 PROBE = "/readyz"
 PROBED_EVERY_S = 0.1
+SWEPT_S = 4.0
+"""Time in which posts are found that a dead worker or request left behind."""
 SECOND = 1.0
 """The time that has to be normal."""
 NORMAL = 2.0
@@ -84,6 +87,8 @@ class Moment:
     MENDED_WITHIN_S after it was mended."""
     told_s: float | None
     """From the beginning of the fault until /readyz said so; None: never."""
+    typical_s: float
+    """Median time of the requests that were sent while it lasted; 0 without any."""
 
 
 @dataclass
@@ -102,7 +107,6 @@ class Seen:
     answers: dict[str, int] = field(default_factory=dict)
     """By status."""
     loaded_s: float = 0.0
-    accepted: int = 0
     slowest_probe_s: float = 0.0
 
     def write(self, folder: Path) -> None:
@@ -130,16 +134,11 @@ def observe(
     Leaves what was seen, after each moment, and the accepted posts in ``folder``. ``until_wrong``:
     stop after the first moment that made a page wrong. Raises RunFailed for a void moment.
     """
-    seen, began, answered, accepted = (
-        Seen(),
-        time.monotonic(),
-        len(running.answers),
-        len(running.accepted),
-    )
+    seen, began, answered = Seen(), time.monotonic(), len(running.answers)
     with fault.during(running):
         with (
             running.load(clients, PAUSE_S),
-            Readers(running) as readers,
+            Readers(running, latest_s=latest_s(running.service.variant)) as readers,
             Probes(running) as probes,
         ):
             for number in range(1, moments + 1):
@@ -153,10 +152,16 @@ def observe(
         seen.loaded_s = round(time.monotonic() - began, 3)
         advance(f"{fault.name}: drain")
         running.drained()
-    seen.accepted = len(running.accepted) - accepted
     seen.write(folder)
     write_requests(running.answers[answered:], folder)
     return seen
+
+
+def latest_s(variant: Variant) -> float:
+    """Return the age at which an accepted post must be in the feeds."""
+    flags = variant.strategy_flags
+    left_behind = flags.needs_celery or not flags.needs_shared_store
+    return LATEST_S + SWEPT_S if left_behind else LATEST_S
 
 
 def _record(seen: Seen, answers: Sequence[Answer], readers: Readers, probes: Probes) -> None:
@@ -183,6 +188,7 @@ def _moment(fault: Fault, running: Running, readers: Readers, probes: Probes) ->
         round(mended_at - begun_at, 3),
         None if normal_at is None else round(normal_at - begun_at, 3),
         None if told_at is None else round(told_at - begun_at, 3),
+        round(_typical_s(running.answers, begun_at, mended_at), 4),
     )
 
 
@@ -204,9 +210,14 @@ def _normal_again(running: Running, readers: Readers, p99_s: float) -> float | N
     return None
 
 
+def _typical_s(answers: Sequence[Answer], start: float, end: float) -> float:
+    times = [it.ended_at - it.begun_at for it in answers if start <= it.begun_at < end]
+    return median(times) if times else 0.0
+
+
 def _wait_for_pages(readers: Readers) -> None:
     """Wait until pages were compared that have to show what was accepted until now."""
-    time.sleep(LATEST_S)
+    time.sleep(readers.latest_s)
     seen, give_up_at = readers.compared, time.monotonic() + MENDED_WITHIN_S
     while readers.compared == seen and time.monotonic() < give_up_at:
         time.sleep(0.02)

@@ -14,7 +14,7 @@ from launch.processes import RunFailed
 
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 LATEST_S = 1.0
-"""Age at which an accepted post must be in the feeds."""
+"""Age at which an accepted post must be in the feeds, if a drainer delivers."""
 PAGES, LIMIT = 8, 100
 """What a reader reads of a feed: some seconds of posts."""
 LATELY = 5000
@@ -38,9 +38,10 @@ class Wrong(NamedTuple):
 class Readers(Repeated):
     """Read random feeds, and compare each page with the accepted posts of friends."""
 
-    def __init__(self, running: Running, count: int = 2) -> None:
+    def __init__(self, running: Running, count: int = 2, latest_s: float = LATEST_S) -> None:
+        """``latest_s``: the age at which an accepted post must be in the feeds."""
         super().__init__([partial(self._read, number) for number in range(count)])
-        self.running = running
+        self.running, self.latest_s = running, latest_s
         self.friends: defaultdict[int, set[int]] = defaultdict(set)
         for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
             self.friends[person].add(friend)
@@ -49,7 +50,9 @@ class Readers(Repeated):
         self.statuses: Counter[int | None] = Counter()
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
-        self._blind_until = self._on_time_from = 0.0
+        self._changes: defaultdict[int, int] = defaultdict(int)
+        """Beginnings and ends of changes of a person's friendships."""
+        self._blind_until = 0.0
         self._held_at = float("inf")
 
     @contextmanager
@@ -66,22 +69,33 @@ class Readers(Repeated):
         yield
         newest = self.running.query("SELECT max(id) FROM feed_post")
         wait_for(lambda: self.running.query(f"{PENDING} AND id <= {newest}") == 0)
-        time.sleep(LATEST_S)
+        time.sleep(self.latest_s)
         self._held_at = float("inf")
 
     def connection(self) -> HTTPConnection:
         return HTTPConnection("127.0.0.1", self.running.service.port, timeout=CLIENT_WAITS_S)
 
     def unfriend(self, http: HTTPConnection, one: int, other: int) -> None:
-        self._change("DELETE", http, one, other, 204)
-        self.friends[one].discard(other)
-        self.friends[other].discard(one)
+        with self._changing(one, other):
+            self._change("DELETE", http, one, other, 204)
+            self.friends[one].discard(other)
+            self.friends[other].discard(one)
 
     def befriend(self, http: HTTPConnection, one: int, other: int) -> None:
-        self._change("PUT", http, one, other, 202)
-        self._change("PUT", http, other, one, 204)
-        self.friends[one].add(other)
-        self.friends[other].add(one)
+        with self._changing(one, other):
+            self._change("PUT", http, one, other, 202)
+            self._change("PUT", http, other, one, 204)
+            self.friends[one].add(other)
+            self.friends[other].add(one)
+
+    @contextmanager
+    def _changing(self, *people: int) -> Iterator[None]:
+        """Compare no page of these people that was being read in the block."""
+        for person in people:
+            self._changes[person] += 1
+        yield
+        for person in people:
+            self._changes[person] += 1
 
     def _change(self, method: str, http: HTTPConnection, one: int, other: int, due: int) -> None:
         status, _ = request(http, self.running, one, method, f"/v1/me/friends/{other}/")
@@ -99,8 +113,9 @@ class Readers(Repeated):
         """Read the first pages of a feed and compare them; return the last status."""
         asked_at, before = time.monotonic(), ""
         posts: list[dict[str, Any]] = []
-        due_at = min(asked_at, self._held_at) - LATEST_S
-        seeing = asked_at > self._blind_until
+        due_at = min(asked_at, self._held_at) - self.latest_s
+        changes = self._changes[owner]
+        seeing = asked_at > self._blind_until and changes % 2 == 0
         for _ in range(PAGES):
             path = f"/v1/feed/?limit={LIMIT}{before}"
             status, page = request(http, self.running, owner, "GET", path)
@@ -112,7 +127,7 @@ class Readers(Repeated):
             if page["next"] is None:
                 break
             before = f"&before={posts[-1]['id']}"
-        if seeing and time.monotonic() > self._blind_until:
+        if seeing and time.monotonic() > self._blind_until and changes == self._changes[owner]:
             self._compare(owner, due_at, posts)
         return status
 

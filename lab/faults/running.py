@@ -47,8 +47,6 @@ class Running:
     def __init__(self, service: Service) -> None:
         self.service = service
         self.processes, self.folder = service.processes, service.folder
-        self.roles = ["web", "workers"]
-        """Roles of the app servers and the drainers."""
         self.database = service.folder / "feed-0.sqlite3"
         tokens = service.tokens.read_text().split()[1:]
         self.tokens = [row.split(",")[1] for row in tokens]

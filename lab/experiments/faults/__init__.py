@@ -24,7 +24,7 @@ CONTROL_MOMENTS = 10
 MOMENT_S = 8
 """Estimated time of one."""
 SWEEPING = {"FEED_GRACE_S": "1", "FEED_SWEEP_S": "1"}
-"""With Celery: so that what a dead worker left is found within the time of a moment."""
+"""So that posts that a dead worker or request left are found within the time of a moment."""
 PLANTED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.settings"}
 
 
@@ -50,7 +50,13 @@ class Faults(Experiment):
     locustfile = ""
     variants: ClassVar[tuple[str, ...]] = (
         "mysql_tuned-outbox-ring",
+        "mysql_tuned-inline-ring",
+        "mysql_tuned-task-setbased",
+        "mysql_tuned-task-setbased@rabbitmq",
         "mysql_tuned-outbox-ring-unguarded",
+        "mysql_tuned-inline-ring-unguarded",
+        "mysql_tuned-task-setbased-unguarded",
+        "mysql_tuned-task-setbased@rabbitmq-unguarded",
     )
     seed = SEED
     around_s = 20
@@ -59,7 +65,7 @@ class Faults(Experiment):
     def variant(self, name: str) -> Variant:
         """Return a variant; ``-unguarded`` after its name makes it a control."""
         plain = Variant.named(name.removesuffix(UNGUARDED))
-        settings = {**plain.settings, **(SWEEPING if plain.uses_celery else {})}
+        settings = {**plain.settings, **SWEEPING}
         if name.endswith(UNGUARDED):
             fields = vars(plain) | {"name": name, "settings": settings | PLANTED}
             return Control(**fields)

@@ -7,7 +7,10 @@ from typing import Any
 from lab.faults.base import Fault
 from lab.faults.moments import GOOD, REFUSED, Seen
 
-FINDINGS = ("lost", "duplicated", "phantom", "wrong_pages", "bad_answers", "late", "never_normal")
+FINDINGS = (
+    *("lost", "duplicated", "phantom", "wrong_pages"),
+    *("bad_answers", "late", "slow_probes", "never_normal"),
+)
 SUREST = 0.95
 
 
@@ -22,7 +25,8 @@ def audit_of(seen: Seen, timelines: Mapping[str, Any], fault: Fault) -> dict[str
         "phantom": timelines["unexpected"],
         "wrong_pages": seen.wrong_pages,
         "bad_answers": sum(n for status, n in seen.answers.items() if status not in allowed),
-        "late": int(seen.longest_s > fault.answers_within_s),
+        "late": sum(it.typical_s > fault.typical_within_s for it in seen.moments),
+        "slow_probes": int(seen.slowest_probe_s > fault.probes_within_s),
         "never_normal": sum(it.normal_s is None for it in seen.moments),
     }
     return found | {"ok": not any(found.values()) and seen.compared > 0}
@@ -38,6 +42,7 @@ def as_extra(seen: Seen) -> dict[str, float | None]:
         "pages": seen.pages,
         "compared": seen.compared,
         "longest_s": seen.longest_s,
+        "typical_s": max((it.typical_s for it in seen.moments), default=None),
         "normal_s": _median(it.normal_s for it in seen.moments),
         "normal_worst_s": max((it.normal_s or 0.0 for it in seen.moments), default=None),
         "told_s": _median(told),

@@ -12,7 +12,7 @@ from lab.results.summary import Summary
 from launch.variants import Variant
 
 UNGUARDED = "-unguarded"
-UNSAFE = ("lost", "duplicated", "phantom", "wrong_pages")
+UNSAFE = ("lost", "duplicated", "phantom", "wrong_pages", "late")
 
 
 def _extra(name: str) -> Figure:
@@ -78,6 +78,7 @@ class FaultsPresentation(Presentation):
         _count("phantom", _found("phantom")),
         _count("wrong pages", _found("wrong_pages"), brief=True),
         _count("of pages", _extra("pages"), brief=True),
+        Column("median s", _extra("typical_s")),
         Column("longest s", _extra("longest_s"), brief=True),
         _count("2xx", lambda r: _good(r)),
         _count("503", _extra("answers_503")),

@@ -10,13 +10,22 @@ from feed.models import Post
 from feed.timeline_stores import get_timeline_store
 from lab.faults.unguarded.switch import lacks
 
-_deliver_claimed = delivery._deliver_claimed
+_deliver_claimed, _deliver_one = delivery._deliver_claimed, delivery.deliver_one
 
 
-def _receipt_first(backlog, limit):
+def _claimed(backlog, limit):
     if not lacks("receipts"):
         return _deliver_claimed(backlog, limit)
-    posts = list(backlog.order_by("id")[:limit])
+    return _receipt_first(list(backlog.order_by("id")[:limit]))
+
+
+def _one(post_id):
+    if not lacks("receipts"):
+        return _deliver_one(post_id)
+    return _receipt_first(list(Post.objects.pending().filter(id=post_id)))
+
+
+def _receipt_first(posts):
     delivery.set_receipts(posts)
     with transaction.atomic():
         list(Post.objects.select_for_update().filter(id__in=[post.id for post in posts]))
@@ -25,4 +34,4 @@ def _receipt_first(backlog, limit):
     return len(posts)
 
 
-delivery._deliver_claimed = _receipt_first
+delivery._deliver_claimed, delivery.deliver_one = _claimed, _one
