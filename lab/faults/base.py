@@ -36,7 +36,10 @@ class Fault(ABC):
     typical_within_s: ClassVar[float] = 0.5
     """Longest median time of the requests that are sent while it lasts: most are refused rather
     than kept waiting."""
-    probes_within_s: ClassVar[float] = 1.0
+    probes_within_s: ClassVar[float] = 2.0
+    """Longest time that a health probe may take."""
+    refuses: ClassVar[bool] = True
+    """Requests may be refused while it lasts (503 or 429)."""
     hides_answers: ClassVar[bool] = False
     """Clients may get no answer at all while it lasts, since what would answer is gone."""
 

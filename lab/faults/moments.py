@@ -22,7 +22,7 @@ FILE = "faults.json"
 CLIENTS = 4
 PAUSE_S = 0.02
 """Of a client after each answer: the machine has to keep up, or all of it is a backlog."""
-BEFORE_S = (1.0, 2.0)
+BEFORE_S = (0.5, 1.5)
 """Shortest and longest time from the last fault's end to the next moment."""
 PROBE = "/readyz"
 PROBED_EVERY_S = 0.1
@@ -125,28 +125,33 @@ def observe(
     folder: Path,
     *,
     moments: int,
-    until_wrong: bool = False,
+    until_harm: bool = False,
     clients: int = CLIENTS,
     advance: Callable[[str], object] = lambda said: None,
 ) -> Seen:
     """Put the service under load, inject a fault at random moments, and wait for the drain.
 
-    Leaves what was seen, after each moment, and the accepted posts in ``folder``. ``until_wrong``:
-    stop after the first moment that made a page wrong. Raises RunFailed for a void moment.
+    Leaves what was seen, after each moment, and the accepted posts in ``folder``. ``until_harm``:
+    stop after the first moment that did harm. Raises RunFailed for a void moment, and if a page is
+    wrong before the first.
     """
-    seen, began, answered = Seen(), time.monotonic(), len(running.answers)
+    seen, began = Seen(), time.monotonic()
     with fault.during(running):
         with (
             running.load(clients, PAUSE_S),
             Readers(running, latest_s=latest_s(running.service.variant)) as readers,
             Probes(running) as probes,
         ):
+            time.sleep(SECOND)  # new connections, and caches of friends
+            answered = len(running.answers)
+            if readers.wrong:
+                raise RunFailed(f"pages were wrong before the first moment: {readers.wrong[0]}")
             for number in range(1, moments + 1):
                 advance(f"{fault.name}: moment {number} of {moments}")
                 seen.moments.append(_moment(fault, running, readers, probes))
                 _record(seen, running.answers[answered:], readers, probes)
                 seen.write(folder)
-                if until_wrong and readers.wrong:
+                if until_harm and does_harm(seen, fault):
                     break
         _record(seen, running.answers[answered:], readers, probes)
         seen.loaded_s = round(time.monotonic() - began, 3)
@@ -155,6 +160,16 @@ def observe(
     seen.write(folder)
     write_requests(running.answers[answered:], folder)
     return seen
+
+
+def does_harm(seen: Seen, fault: Fault) -> bool:
+    """Return whether readers and clients saw what no safeguard would let through."""
+    return seen.wrong_pages > 0 or late(seen, fault) > 0
+
+
+def late(seen: Seen, fault: Fault) -> int:
+    """Return how many moments kept most requests waiting."""
+    return sum(it.typical_s > fault.typical_within_s for it in seen.moments)
 
 
 def latest_s(variant: Variant) -> float:
@@ -175,7 +190,7 @@ def _record(seen: Seen, answers: Sequence[Answer], readers: Readers, probes: Pro
 
 def _moment(fault: Fault, running: Running, readers: Readers, probes: Probes) -> Moment:
     time.sleep(random.uniform(*BEFORE_S))  # noqa: S311
-    usual_s = _p99_s(_answers_since(running, time.monotonic() - BEFORE_S[0]))
+    usual_s = _p99_s(_answers_since(running, time.monotonic() - SECOND))
     begun_at = time.monotonic()
     at_stake = fault.inject(running, readers)
     mended_at = time.monotonic()

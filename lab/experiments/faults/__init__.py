@@ -20,7 +20,7 @@ from launch.variants import Variant
 
 MOMENTS = 3
 CONTROL_MOMENTS = 10
-"""Most moments of a control, which ends with the first wrong page: a moment may do no harm."""
+"""Most moments of a control, which ends with the first that does harm: not every moment does."""
 MOMENT_S = 8
 """Estimated time of one."""
 SWEEPING = {"FEED_GRACE_S": "1", "FEED_SWEEP_S": "1"}
@@ -109,7 +109,7 @@ class Faults(Experiment):
                 running,
                 folder,
                 moments=CONTROL_MOMENTS if is_control else load.moments,
-                until_wrong=is_control,
+                until_harm=is_control,
                 clients=load.users,
                 advance=advance,
             )

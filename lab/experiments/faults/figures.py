@@ -5,7 +5,7 @@ from statistics import median
 from typing import Any
 
 from lab.faults.base import Fault
-from lab.faults.moments import GOOD, REFUSED, Seen
+from lab.faults.moments import GOOD, REFUSED, Seen, late
 
 FINDINGS = (
     *("lost", "duplicated", "phantom", "wrong_pages"),
@@ -16,7 +16,7 @@ SUREST = 0.95
 
 def audit_of(seen: Seen, timelines: Mapping[str, Any], fault: Fault) -> dict[str, Any]:
     """Return the audit of a run, from that of its timelines and what readers and clients saw."""
-    allowed = {str(status) for status in GOOD | REFUSED}
+    allowed = {str(status) for status in GOOD | (REFUSED if fault.refuses else set())}
     if fault.hides_answers:
         allowed.add("none")
     found = {
@@ -25,7 +25,7 @@ def audit_of(seen: Seen, timelines: Mapping[str, Any], fault: Fault) -> dict[str
         "phantom": timelines["unexpected"],
         "wrong_pages": seen.wrong_pages,
         "bad_answers": sum(n for status, n in seen.answers.items() if status not in allowed),
-        "late": sum(it.typical_s > fault.typical_within_s for it in seen.moments),
+        "late": late(seen, fault),
         "slow_probes": int(seen.slowest_probe_s > fault.probes_within_s),
         "never_normal": sum(it.normal_s is None for it in seen.moments),
     }

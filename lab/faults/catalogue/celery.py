@@ -26,6 +26,7 @@ class CeleryFault(Fault):
     at_stake = "posts in flight"
     needs_mysql: ClassVar[bool] = True
     needs_celery: ClassVar[bool] = True
+    refuses: ClassVar[bool] = False
 
 
 class ChildKilled(CeleryFault):
@@ -79,11 +80,11 @@ class BrokerForgets(CeleryFault):
     at_stake = "posts whose message may be gone"
 
     def inject(self, running: Running, readers: Readers) -> int:
-        with readers.held_up():
-            with frozen([celery_main(running).pid]):  # so that messages wait for it
-                wait_for(lambda: waiting(running) > 0 and running.query(PENDING) > 0)
-                lost = running.query(PENDING)
-                forget(running)
+        # Stopped, so that messages wait for it.
+        with readers.held_up(), frozen([celery_main(running).pid]):
+            wait_for(lambda: waiting(running) > 0 and running.query(PENDING) > 0)
+            lost = running.query(PENDING)
+            forget(running)
         return lost
 
 
@@ -140,8 +141,8 @@ def waiting(running: Running) -> int:
     if running.service.variant.broker == "redis":
         with _redis(running) as redis:
             return int(redis.llen(QUEUE))
-    with _channel(running) as channel:
-        return int(channel.queue_declare(QUEUE, passive=True).message_count)
+    with channel(running) as opened:
+        return int(opened.queue_declare(QUEUE, passive=True).message_count)
 
 
 def forget(running: Running) -> None:
@@ -150,8 +151,8 @@ def forget(running: Running) -> None:
         with _redis(running) as redis:
             redis.flushdb()
         return
-    with _channel(running) as channel:
-        channel.queue_purge(QUEUE)
+    with channel(running) as opened:
+        opened.queue_purge(QUEUE)
 
 
 def _url(running: Running) -> str:
@@ -163,7 +164,7 @@ def _redis(running: Running) -> Redis:
 
 
 @contextmanager
-def _channel(running: Running) -> Iterator[Any]:
+def channel(running: Running) -> Iterator[Any]:
     host = urlsplit(_url(running)).netloc.partition("@")[2]
     with Connection(host) as connection:
         yield connection.channel()

@@ -25,6 +25,7 @@ class Killed(Fault):
     safeguard = "receipts"
     at_stake = "posts in flight"
     needs_drainer: ClassVar[bool] = True
+    refuses: ClassVar[bool] = False
 
     def inject(self, running: Running, readers: Readers) -> int:
         with readers.held_up():
@@ -44,6 +45,7 @@ class OutlivesItsClaim(Fault):
     at_stake = "posts in flight"
     needs_mysql: ClassVar[bool] = True
     needs_drainer: ClassVar[bool] = True
+    refuses: ClassVar[bool] = False
 
     def inject(self, running: Running, readers: Readers) -> int:
         with readers.held_up(), closing(readers.connection()) as http:

@@ -2,6 +2,7 @@
 
 import time
 from contextlib import closing
+from typing import ClassVar
 
 from lab.faults.base import Fault
 from lab.faults.readers import Readers
@@ -19,6 +20,7 @@ class Changing(Fault):
     )
     safeguard = "seals"
     at_stake = "changes"
+    refuses: ClassVar[bool] = False
 
     def inject(self, running: Running, readers: Readers) -> int:
         one, other = PAIR
