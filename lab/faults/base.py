@@ -20,9 +20,11 @@ class Fault(ABC):
     """What ``--loads`` calls it: the part and what happens to it, like redis-emptied."""
     text: ClassVar[str]
     """What happens, in one line of the report."""
-    safeguard: ClassVar[str]
-    """What ``lab.faults.unguarded`` takes out for the control, which has to find wrong pages, or
-    deliveries that are missing, duplicated or unexpected."""
+    safeguard: ClassVar[str] = ""
+    """What ``lab.faults.unguarded`` takes out for the control, which has to find wrong pages,
+    deliveries that are missing, duplicated or unexpected, or failures (``moments.failures``)."""
+    no_control: ClassVar[str] = ""
+    """Why there is no safeguard to take out, where there is none."""
     at_stake: ClassVar[str]
     """Unit of what ``inject`` returns, like "timelines" or "posts in flight"."""
     needs_redis: ClassVar[bool] = False

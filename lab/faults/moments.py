@@ -4,7 +4,7 @@ import csv
 import json
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from http.client import HTTPConnection, HTTPException
@@ -164,7 +164,13 @@ def observe(
 
 def does_harm(seen: Seen, fault: Fault) -> bool:
     """Return whether readers and clients saw what no safeguard would let through."""
-    return seen.wrong_pages > 0 or late(seen, fault) > 0
+    return seen.wrong_pages > 0 or late(seen, fault) > 0 or failures(seen.answers, fault) > 0
+
+
+def failures(answers: Mapping[str, float | None], fault: Fault) -> float:
+    """Return how many requests failed: 500, or no answer where there should be one."""
+    kinds = ("500",) if fault.hides_answers else ("500", "none")
+    return sum(answers.get(it) or 0 for it in kinds)
 
 
 def late(seen: Seen, fault: Fault) -> int:

@@ -88,6 +88,15 @@ class Readers(Repeated):
             self.friends[one].add(other)
             self.friends[other].add(one)
 
+    def delete(self, http: HTTPConnection, post: dict[str, Any]) -> None:
+        """Delete a post; no page that is asked for from then on may show it."""
+        author, post_id = post["author"], post["id"]
+        with self._changing(author, *self.friends[author]):
+            status, _ = request(http, self.running, author, "DELETE", f"/v1/posts/{post_id}/")
+            if status != 204:
+                raise RunFailed(f"DELETE of a post: {status} instead of 204")
+            self.gone.add((post_id, post["created_at"]))
+
     @contextmanager
     def _changing(self, *people: int) -> Iterator[None]:
         """Compare no page of these people that was being read in the block."""

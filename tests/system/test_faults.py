@@ -39,7 +39,7 @@ def variants_for(fault):
 
 # By variant, so that the faults of each share a service.
 CASES = [(name, it) for name in VARIANTS for it in FAULTS.values() if name in variants_for(it)]
-BY_SAFEGUARD = {fault.safeguard: fault for fault in FAULTS.values()}
+BY_SAFEGUARD = {fault.safeguard: fault for fault in FAULTS.values() if fault.safeguard}
 CONTROLS = sorted(
     ((f"{variants_for(it)[0]}{UNGUARDED}", it) for it in BY_SAFEGUARD.values()),
     key=lambda case: case[0],

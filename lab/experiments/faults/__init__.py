@@ -90,6 +90,8 @@ class Faults(Experiment):
 
     def suits(self, variant: Variant, load: Load) -> bool:
         fault = FAULTS[load.name]
+        if isinstance(variant, Control) and not fault.safeguard:
+            return False
         reason = fault.unavailable() if fault.suits(variant) else None
         if reason:
             console.print(f"[yellow]{fault.name} is left out:[/yellow] {reason}")

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from lab.experiments.faults.figures import FINDINGS, bound
 from lab.faults.catalogue import FAULTS
+from lab.faults.moments import failures
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import Column, Plot, Presentation
 from lab.results.result import Figure, Result
@@ -66,7 +67,13 @@ class FaultsSummary(Summary):
     def is_red(self) -> bool:
         """Whether each run found something that no guarded service may show."""
         audits = [result.audit for result in self.results]
-        return all(it is not None and any(it[kind] for kind in UNSAFE) for it in audits)
+        harmed = all(it is not None and any(it[kind] for kind in UNSAFE) for it in audits)
+        return harmed or all(self._failures(result) > 0 for result in self.results)
+
+    def _failures(self, result: Result) -> float:
+        answers = {name.removeprefix("answers_"): it for name, it in result.extra.items()}
+        fault = FAULTS.get(self.load)
+        return failures(answers, fault) if fault else 0.0
 
 
 class FaultsPresentation(Presentation):
@@ -129,7 +136,8 @@ class FaultsPresentation(Presentation):
             return ()
         if not summary.variant.should_be_clean:
             return (f"{summary.name}: without {fault.safeguard}.",)
-        return (f"{summary.name}: {fault.text} At stake: {fault.at_stake}.",)
+        control = f" No control: {fault.no_control}." if fault.no_control else ""
+        return (f"{summary.name}: {fault.text} At stake: {fault.at_stake}.{control}",)
 
 
 def _good(result: Result) -> float | None:
