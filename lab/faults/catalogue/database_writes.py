@@ -26,8 +26,10 @@ FULL = 1114
 """MariaDB's number for "the table is full"."""
 JUNK = """
     INSERT INTO feed_post (author_id, body, like_count, delivered_at)
-    SELECT 1, REPEAT('x', 8000), 0, NOW() FROM seq_1_to_100
+    SELECT 1, REPEAT('x', %s), 0, NOW() FROM seq_1_to_1000 LIMIT %s
 """
+SIZES = ((8000, 100), (8000, 1), (10, 1))
+"""Characters of a row, and rows of a statement, which stores all of them or none."""
 
 
 class MariaDBFault(Fault):
@@ -99,7 +101,7 @@ def not_exempt(running: Running) -> Iterator[None]:
         cursor = connection.cursor()
         user = asked(cursor, "SELECT CURRENT_USER()")
         cursor.execute(f"CREATE OR REPLACE USER {ADMIN}")
-        cursor.execute(f"GRANT ALL ON *.* TO {ADMIN}")
+        cursor.execute(f"GRANT ALL ON *.* TO {ADMIN} WITH GRANT OPTION")
         cursor.execute(f"REVOKE {EXEMPT} ON *.* FROM {user}")
         end_others(connection, ())
     try:
@@ -178,9 +180,10 @@ def fill(filler: Path) -> None:
 def use_up(connection: Any) -> None:
     """Take the room that the table of the posts still has in its file, in an open transaction."""
     cursor = connection.cursor()
-    try:
-        while True:
-            cursor.execute(JUNK)
-    except MySQLdb.OperationalError as error:
-        if error.args[0] != FULL:
-            raise
+    for size in SIZES:
+        try:
+            while True:
+                cursor.execute(JUNK, size)
+        except MySQLdb.OperationalError as error:
+            if error.args[0] != FULL:
+                raise

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import ClassVar
 
+import psutil
+
 from lab.faults.base import Fault
 from lab.faults.readers import Readers
 from lab.faults.running import Running, frozen, wait_for
@@ -20,7 +22,9 @@ class Rolling(Fault):
     text = "The app server replaces its processes (SIGHUP), then another drainer takes over."
     safeguard = "graceful ends"
     at_stake = "requests answered meanwhile"
-    refuses: ClassVar[bool] = False
+    probes_within_s: ClassVar[float] = 8.0
+    """gunicorn ends the old processes before the new ones accept: a connection waits for them."""
+    needs_mysql: ClassVar[bool] = True
 
     def suits(self, variant: Variant) -> bool:
         return super().suits(variant) and not variant.uses_celery
@@ -34,9 +38,12 @@ class Rolling(Fault):
         if service.variant.drains:
             (env,) = service.environments
             processes.start(NEXT, [sys.executable, "manage.py", "drain"], env)
+            (next_one,) = map(psutil.Process, processes.pids(NEXT))
+            wait_for(lambda: bool(next_one.net_connections("tcp")))  # it is at work
             service.stop_workers()
             service.start_workers()
-            time.sleep(0.5)
+            (last_one,) = map(psutil.Process, processes.pids("workers"))
+            wait_for(lambda: bool(last_one.net_connections("tcp")))
             processes.stop(NEXT)
         return len(running.answers) - before
 
