@@ -15,6 +15,8 @@ from launch.processes import RunFailed
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 LATEST_S = 1.0
 """Age at which an accepted post must be in the feeds, if a drainer delivers."""
+DELIVERED_WITHIN_S = 60
+"""Of posts that were held up: a Celery worker needs seconds to start."""
 PAGES, LIMIT = 8, 100
 """What a reader reads of a feed: some seconds of posts."""
 LATELY = 5000
@@ -68,7 +70,9 @@ class Readers(Repeated):
         self._held_at = time.monotonic()
         yield
         newest = self.running.query("SELECT max(id) FROM feed_post")
-        wait_for(lambda: self.running.query(f"{PENDING} AND id <= {newest}") == 0)
+        wait_for(
+            lambda: self.running.query(f"{PENDING} AND id <= {newest}") == 0, DELIVERED_WITHIN_S
+        )
         time.sleep(self.latest_s)
         self._held_at = float("inf")
 
