@@ -52,6 +52,8 @@ class Readers(Repeated):
         self.statuses: Counter[int | None] = Counter()
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
+        self.mended_at: float | None = None
+        """When a fault was over, if it says so before ``inject`` returns."""
         self._changes: defaultdict[int, int] = defaultdict(int)
         """Beginnings and ends of changes of a person's friendships."""
         self._blind_until = 0.0
