@@ -4,6 +4,7 @@ import csv
 import json
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
@@ -88,7 +89,8 @@ class Moment:
     told_s: float | None
     """From the beginning of the fault until /readyz said so; None: never."""
     typical_s: float
-    """Median time of the requests that were sent while it lasted; 0 without any."""
+    """Median time of the requests that were sent while it lasted, of the slower route; 0 without
+    any."""
 
 
 @dataclass
@@ -197,9 +199,9 @@ def _record(seen: Seen, answers: Sequence[Answer], readers: Readers, probes: Pro
 def _moment(fault: Fault, running: Running, readers: Readers, probes: Probes) -> Moment:
     time.sleep(random.uniform(*BEFORE_S))  # noqa: S311
     usual_s = _p99_s(_answers_since(running, time.monotonic() - SECOND))
-    begun_at = time.monotonic()
+    readers.mended_at, begun_at = None, time.monotonic()
     at_stake = fault.inject(running, readers)
-    mended_at = time.monotonic()
+    mended_at = readers.mended_at or time.monotonic()
     if at_stake <= 0:
         raise RunFailed(f"{fault.name}: nothing was at stake ({fault.at_stake})")
     normal_at = _normal_again(running, readers, max(NORMAL * usual_s, NOISE_S))
@@ -232,8 +234,11 @@ def _normal_again(running: Running, readers: Readers, p99_s: float) -> float | N
 
 
 def _typical_s(answers: Sequence[Answer], start: float, end: float) -> float:
-    times = [it.ended_at - it.begun_at for it in answers if start <= it.begun_at < end]
-    return median(times) if times else 0.0
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    for it in answers:
+        if start <= it.begun_at < end:
+            times[it.request].append(it.ended_at - it.begun_at)
+    return max(map(median, times.values()), default=0.0)
 
 
 def _wait_for_pages(readers: Readers) -> None:

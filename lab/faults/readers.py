@@ -15,6 +15,8 @@ from launch.processes import RunFailed
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 LATEST_S = 1.0
 """Age at which an accepted post must be in the feeds, if a drainer delivers."""
+DELIVERED_WITHIN_S = 60
+"""Of posts that were held up: a Celery worker needs seconds to start."""
 PAGES, LIMIT = 8, 100
 """What a reader reads of a feed: some seconds of posts."""
 LATELY = 5000
@@ -50,6 +52,8 @@ class Readers(Repeated):
         self.statuses: Counter[int | None] = Counter()
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
+        self.mended_at: float | None = None
+        """When a fault was over, if it says so before ``inject`` returns."""
         self._changes: defaultdict[int, int] = defaultdict(int)
         """Beginnings and ends of changes of a person's friendships."""
         self._blind_until = 0.0
@@ -68,7 +72,9 @@ class Readers(Repeated):
         self._held_at = time.monotonic()
         yield
         newest = self.running.query("SELECT max(id) FROM feed_post")
-        wait_for(lambda: self.running.query(f"{PENDING} AND id <= {newest}") == 0)
+        wait_for(
+            lambda: self.running.query(f"{PENDING} AND id <= {newest}") == 0, DELIVERED_WITHIN_S
+        )
         time.sleep(self.latest_s)
         self._held_at = float("inf")
 

@@ -261,11 +261,15 @@ def audit_pages(service: Service, accepted: Path) -> dict[str, Any]:
 
 
 class Repeated:
-    """Threads that do something again and again while a block runs, until ``stopping`` is set."""
+    """Threads that do something again and again while a block runs, until ``stopping`` is set.
+
+    Leaving the block raises RunFailed if one of them has failed.
+    """
 
     def __init__(self, pieces: Iterable[Callable[[], None]]) -> None:
         self.stopping = threading.Event()
-        self._threads = [threading.Thread(target=piece) for piece in pieces]
+        self._failed: list[Exception] = []
+        self._threads = [threading.Thread(target=self._run, args=(it,)) for it in pieces]
 
     def __enter__(self) -> Self:
         for thread in self._threads:
@@ -281,6 +285,14 @@ class Repeated:
         self.stopping.set()
         for thread in self._threads:
             thread.join()
+        if self._failed and error is None:
+            raise RunFailed(f"a thread failed: {self._failed[0]!r}") from self._failed[0]
+
+    def _run(self, piece: Callable[[], None]) -> None:
+        try:
+            piece()
+        except Exception as error:  # whatever it is, nothing was compared any more
+            self._failed.append(error)
 
 
 def wait_for(condition: Callable[[], bool], within_s: float = 20) -> None:

@@ -11,12 +11,10 @@ from statistics import fmean
 from lab.reporting.formats import number
 from lab.results.requests import Request, Requests
 from lab.results.result import Balance, Result
-from lab.running.load import Load
+from lab.running.load import INTERRUPTED, Load
 
 PAUSED = ("paused", "checked")
 """Arrivals whose users pause after each answer instead of keeping a schedule."""
-INTERRUPTED = "interrupted"
-"""Arrivals of users whom the experiment stops at times: Little's law can't be checked."""
 TOLERANCE = 0.05
 """Share by which the two sides of a law may differ."""
 UNACCOUNTED = 0.15
@@ -97,7 +95,7 @@ def broken(result: Result) -> Iterator[str]:
 def _little(result: Result, balance: Balance) -> Iterator[str]:
     """Check N = X (R + Z); with open arrivals, that the generator kept its schedule."""
     if balance.arrivals == INTERRUPTED:
-        return
+        return  # users who were away at times
     if balance.arrivals == "open":
         if abs(balance.begun_rps - result.offered_rps) > TOLERANCE * result.offered_rps:
             yield f"arrivals: {number(balance.begun_rps)}/s began, not {result.offered_rps:g}"

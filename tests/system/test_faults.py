@@ -1,6 +1,7 @@
 """Every fault of the catalogue, at a moment under load, while readers compare every page."""
 
 import os
+from contextlib import ExitStack
 
 import pytest
 from amqp.exceptions import PreconditionFailed
@@ -51,17 +52,29 @@ def named(value):
 
 
 @pytest.fixture(scope="module")
-def running(request, tmp_path_factory):
-    variant = FAULTS_RUN.variant(request.param)
-    with serving(variant, tmp_path_factory.mktemp("run"), clients=0) as running:
-        yield running
+def serve(tmp_path_factory):
+    """Return a function that returns the service of a variant; only the last one asked for runs."""
+    served = {}
+    with ExitStack() as services:
+
+        def service_of(name):
+            if name not in served:
+                services.close()
+                served.clear()
+                folder = tmp_path_factory.mktemp("run")
+                started = serving(FAULTS_RUN.variant(name), folder, clients=0)
+                served[name] = services.enter_context(started)
+            return served[name]
+
+        yield service_of
 
 
-@pytest.mark.parametrize(("running", "fault"), CASES + ON_SQLITE, indirect=["running"], ids=named)
-def test_nothing_is_lost_and_every_page_is_whole(running, fault, tmp_path):
+@pytest.mark.parametrize(("variant", "fault"), CASES + ON_SQLITE, ids=named)
+def test_nothing_is_lost_and_every_page_is_whole(variant, fault, serve, tmp_path):
     if reason := fault.unavailable():
         pytest.skip(reason)
 
+    running = serve(variant)
     seen = observe(fault, running, tmp_path, moments=MOMENTS)
 
     timelines = audit_pages(running.service, running.folder / "accepted.csv")
@@ -79,10 +92,11 @@ def make_whole(running):
             redis.flushall()
 
 
-@pytest.mark.parametrize(("running", "fault"), CONTROLS, indirect=["running"], ids=named)
-def test_without_the_safeguard_it_does_harm(running, fault, tmp_path):
+@pytest.mark.parametrize(("variant", "fault"), CONTROLS, ids=named)
+def test_without_the_safeguard_it_does_harm(variant, fault, serve, tmp_path):
     if reason := fault.unavailable():
         pytest.skip(reason)
+    running = serve(variant)
     make_whole(running)
     running.lack(fault.safeguard)
 
@@ -91,9 +105,11 @@ def test_without_the_safeguard_it_does_harm(running, fault, tmp_path):
     assert does_harm(seen, fault), seen
 
 
-@pytest.mark.parametrize("running", [RABBITMQ], indirect=True)
-def test_rabbitmq_keeps_the_messages_in_a_quorum_queue(running):
+def test_rabbitmq_keeps_the_messages_in_a_quorum_queue(serve):
     classic = {"x-queue-type": "classic"}
 
-    with channel(running) as open_channel, pytest.raises(PreconditionFailed, match="quorum"):
+    with (
+        channel(serve(RABBITMQ)) as open_channel,
+        pytest.raises(PreconditionFailed, match="quorum"),
+    ):
         open_channel.queue_declare(QUEUE, durable=True, auto_delete=False, arguments=classic)

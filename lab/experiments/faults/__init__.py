@@ -12,8 +12,7 @@ from lab.faults.catalogue import FAULTS
 from lab.faults.moments import CLIENTS, Seen, observe
 from lab.faults.running import SEED, Running, audit_pages
 from lab.progress import console, stage
-from lab.results.laws import INTERRUPTED
-from lab.running.load import Load
+from lab.running.load import INTERRUPTED, Load
 from launch.processes import RunFailed
 from launch.service import Service
 from launch.variants import Variant
@@ -47,7 +46,8 @@ class Control(Variant):
 class Faults(Experiment):
     name = "faults"
     presentation = FaultsPresentation()
-    locustfile = ""
+    locustfile = "locustfiles/fanout.py"
+    """Of ``lab up`` only."""
     variants: ClassVar[tuple[str, ...]] = (
         "mysql_tuned-outbox-ring",
         "mysql_tuned-inline-ring",

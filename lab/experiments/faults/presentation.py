@@ -98,7 +98,7 @@ class FaultsPresentation(Presentation):
         Column("told", _told, percent),
     )
     headline = NORMAL
-    axis = "seconds until all was normal again, median of the moments"
+    axis = "seconds to normal, median"
     findings = FINDINGS
     pictures: ClassVar[tuple[Plot, ...]] = ()
     summary_class = FaultsSummary

@@ -74,8 +74,7 @@ class Frozen(Fault):
     probes_within_s: ClassVar[float] = 1.0
 
     def inject(self, running: Running, readers: Readers) -> int:
-        with readers.held_up():
-            return freeze(running, "database")
+        return freeze(running, readers, "database")
 
 
 class SteppedBack(Fault):

@@ -2,14 +2,18 @@
 
 import random
 import time
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import ClassVar
 
 from lab.faults.base import Fault
 from lab.faults.catalogue.redis_keys import redis_of, timelines
 from lab.faults.readers import Readers
-from lab.faults.running import Running, frozen
+from lab.faults.running import CLIENT_WAITS_S, Repeated, Running, frozen
 
 FROZEN_S = 6.0
+CROWD = 20
+"""Readers more, so that most requests come when it is known that the server is away."""
 
 
 class Killed(Fault):
@@ -55,13 +59,28 @@ class Frozen(Fault):
     probes_within_s: ClassVar[float] = 1.0
 
     def inject(self, running: Running, readers: Readers) -> int:
-        with readers.held_up():
-            return freeze(running, "redis")
+        return freeze(running, readers, "redis")
 
 
-def freeze(running: Running, role: str) -> int:
-    """Stop a server for FROZEN_S; return how many requests were answered meanwhile."""
-    before = len(running.answers)
-    with frozen(running.processes.pids(role)):
-        time.sleep(FROZEN_S)
-    return len(running.answers) - before
+class Crowd(Repeated):
+    """Many people who open their feeds, each time on a new connection."""
+
+    def __init__(self, running: Running) -> None:
+        super().__init__([self._read] * CROWD)
+        self.running = running
+
+    def _read(self) -> None:
+        while not self.stopping.wait(0.05):
+            address = "127.0.0.1", self.running.service.port
+            with closing(HTTPConnection(*address, timeout=CLIENT_WAITS_S)) as http:
+                self.running.ask(http, self.running.tokens[0], "GET", "/v1/feed/", None)
+
+
+def freeze(running: Running, readers: Readers, role: str) -> int:
+    """Stop a server for FROZEN_S under a crowd; return how many requests were answered."""
+    with readers.held_up(), Crowd(running):
+        before = len(running.answers)
+        with frozen(running.processes.pids(role)):
+            time.sleep(FROZEN_S)
+        readers.mended_at = time.monotonic()
+        return len(running.answers) - before
