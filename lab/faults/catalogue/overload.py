@@ -23,16 +23,16 @@ class Overload(Fault):
         "is on (WEB_QUEUE_S)."
     )
     safeguard = "patience"
-    at_stake = "refused posts"
+    at_stake = "posts sent meanwhile"
 
     def during(self, running: Running) -> AbstractContextManager[object]:
         return patient(running)
 
     def inject(self, running: Running, readers: Readers) -> int:
-        clients, before = 4 * TIMES, len(running.refused)
+        clients, before = 4 * TIMES, len(running.answers)
         with readers.held_up(), running.without_clients(), running.load(clients, PAUSE_S):
             time.sleep(LASTS_S)
-        return len(running.refused) - before
+        return len(running.answers) - before
 
 
 @contextmanager
