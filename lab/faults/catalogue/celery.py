@@ -93,6 +93,8 @@ class BrokerAway(CeleryFault):
     text = f"The broker is stopped, and starts again after {AWAY_S:g} s."
     safeguard = "sweeps"
     at_stake = "posts accepted meanwhile"
+    refuses: ClassVar[bool] = True
+    """A worker that ends late takes seconds to be replaced: meanwhile the backlog grows too old."""
 
     def during(self, running: Running) -> AbstractContextManager[object]:
         return Supervised(running)

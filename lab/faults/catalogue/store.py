@@ -25,6 +25,7 @@ class Switched(Fault):
     at_stake = "posts meanwhile"
     needs_redis: ClassVar[bool] = True
     needs_drainer: ClassVar[bool] = True
+    hides_answers: ClassVar[bool] = True
 
     def suits(self, variant: Variant) -> bool:
         return super().suits(variant) and variant.store in NEXT
