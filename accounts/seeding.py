@@ -30,7 +30,7 @@ def seed_people(
     if not 1 <= people or not 0 <= friends < people:
         raise ValueError("friends must be at least 0 and fewer than people")
     # All is computed before the transaction: the database ends one that is idle for 10 s.
-    friendships = _both_directions(GRAPHS[graph](people, friends, seed))
+    friendships = both_directions(GRAPHS[graph](people, friends, seed))
     # The rows are right by construction. Looking each one up would take longer than writing it.
     with connection.constraint_checks_disabled(), transaction.atomic():
         _insert_people(people, make_password(password))
@@ -48,7 +48,7 @@ def _insert_people(people: int, encoded: str) -> None:
     insert_rows(Membership, ("person_id", "group_id"), ((n, PUBLIC_GROUP_ID) for n in ids))
 
 
-def _both_directions(edges: Edges) -> Edges:
+def both_directions(edges: Edges) -> Edges:
     """Return each edge as (person, friend) and (friend, person), in the table's order."""
     rows = np.concatenate((edges, edges[:, ::-1]))
     return rows[np.lexsort((rows[:, 1], rows[:, 0]))]

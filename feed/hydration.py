@@ -4,32 +4,70 @@ Hundreds of people read the same posts, so the cache holds each post as the JSON
 (docs/decisions/0024). A post never changes except by deletion. A deletion first puts a marker into
 the cache: it sends readers to the database, and a late reader can't overwrite it with the post. So
 a deleted post never shows, whether the deletion commits, rolls back or dies in between.
+
+A process keeps what it got from the cache for as long as the *mark* there is the same, which every
+deletion changes after it has put its markers. The mark is read together with the timeline, before
+the posts: a feed of posts that are kept costs one exchange with Redis (docs/decisions/0051).
 """
 
 import json
-from collections.abc import Sequence
+import secrets
+import time
+from collections.abc import Mapping, Sequence
 
+from django.conf import settings
 from django.core.cache import caches
 
 from feed import epochs
 from feed.models import Post
 from feed.serializers import PostSerializer
 from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.redis import Rider
 
 KEEP_S = 300
+MOST_KEPT = 10_000
+"""Posts that a process keeps before it begins anew."""
 ASK_THE_DATABASE = b""
 SERIALIZER = PostSerializer()
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-def hydrate(ids: Sequence[int]) -> dict[int, bytes]:
-    """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``)."""
+class _Kept:
+    """Posts that a process got from the cache while the mark was the same."""
+
+    def __init__(self, prefix: str, mark: bytes) -> None:
+        self.name = (prefix, mark)
+        self.until = time.monotonic() + KEEP_S
+        self.posts: dict[int, bytes] = {}
+
+    def serves(self, prefix: str, mark: bytes) -> bool:
+        is_young = time.monotonic() < self.until and len(self.posts) < MOST_KEPT
+        return is_young and self.name == (prefix, mark)
+
+
+_kept = _Kept("", b"")
+
+
+def mark_of_the_cache() -> Rider | None:
+    """Return the command that reads the mark; None without Redis."""
+    url = settings.CACHES["posts"].get("LOCATION")
+    return Rider(url, "GET", str(caches["posts"].make_key(_mark_key()))) if url else None
+
+
+def hydrate(ids: Sequence[int], mark: Rider | None = None) -> dict[int, bytes]:
+    """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``).
+
+    ``mark``: if it was read, this process may answer with posts that it has kept.
+    """
     prefix = _prefix()
-    keys = {post_id: f"{prefix}{post_id}" for post_id in ids}
-    cached = caches["posts"].get_many(keys.values())
-    posts = {post_id: cached.get(key, ASK_THE_DATABASE) for post_id, key in keys.items()}
-    missing = [post_id for post_id, post in posts.items() if post == ASK_THE_DATABASE]
-    if not missing:
+    kept = _kept_under(prefix, mark) if mark and mark.was_sent else None
+    held = kept.posts if kept else {}
+    posts = {post_id: held.get(post_id, ASK_THE_DATABASE) for post_id in ids}
+    if missing := _missing(posts):
+        cached = _cached(missing, prefix)
+        posts |= cached
+        held |= cached
+    if not (missing := _missing(posts)):
         return posts
     posts |= _read(missing, prefix)
     return {post_id: post for post_id, post in posts.items() if post}
@@ -39,7 +77,30 @@ def forget(*post_ids: int) -> None:
     """Send readers to the database for these posts; to be called before they are deleted."""
     prefix = _prefix()
     markers = {f"{prefix}{post_id}": ASK_THE_DATABASE for post_id in post_ids}
-    caches["posts"].set_many(markers, 2 * KEEP_S)
+    # In this order: who reads the new mark must find the markers.
+    caches["posts"].set_many(markers | {_mark_key(): _new_mark()}, 2 * KEEP_S)
+
+
+def _kept_under(prefix: str, mark: Rider) -> _Kept | None:
+    global _kept
+    if not mark.reply:
+        caches["posts"].add(_mark_key(), _new_mark(), 2 * KEEP_S)
+        return None
+    kept = _kept
+    if not kept.serves(prefix, mark.reply):
+        kept = _kept = _Kept(prefix, mark.reply)
+    return kept
+
+
+def _missing(posts: Mapping[int, bytes]) -> list[int]:
+    return [post_id for post_id, post in posts.items() if post == ASK_THE_DATABASE]
+
+
+def _cached(ids: Sequence[int], prefix: str) -> dict[int, bytes]:
+    """Return those of the posts that the cache has."""
+    keys = {f"{prefix}{post_id}": post_id for post_id in ids}
+    found = caches["posts"].get_many(keys)
+    return {keys[key]: post for key, post in found.items() if post != ASK_THE_DATABASE}
 
 
 def _read(ids: Sequence[int], prefix: str) -> dict[int, bytes]:
@@ -53,6 +114,14 @@ def _read(ids: Sequence[int], prefix: str) -> dict[int, bytes]:
 
 def _json(post: Post) -> bytes:
     return ENCODER.encode(SERIALIZER.to_representation(post)).encode()
+
+
+def _new_mark() -> bytes:
+    return secrets.token_bytes(8)
+
+
+def _mark_key() -> str:
+    return f"{_prefix()}mark"
 
 
 def _prefix() -> str:

@@ -7,9 +7,10 @@ from django.db.models.functions import Now
 from redis.exceptions import RedisError
 
 from feed import epochs
-from feed.hydration import hydrate
+from feed.hydration import hydrate, mark_of_the_cache
 from feed.models import AuthorChange, FriendshipChange, Poison, Post
 from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.redis import taking_along
 from feed.visibility import visible
 
 MOST_IDS = 500
@@ -45,10 +46,11 @@ class PoisonPosts(NamedTuple):
 def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
     """Return a page of a person's feed: their timeline's posts without deleted ones."""
     posts: dict[int, bytes] = {}
-    size = limit + 1
+    size, mark = limit + 1, mark_of_the_cache()
     while len(posts) <= limit:
-        ids = get_timeline_store().page(owner_id, before=before, limit=size)
-        posts |= hydrate(ids)
+        with taking_along(None if mark is None or mark.was_sent else mark):
+            ids = get_timeline_store().page(owner_id, before=before, limit=size)
+        posts |= hydrate(ids, mark)
         if len(ids) < size:
             break
         before, size = ids[-1], min(2 * size, MOST_IDS)  # an author's posts may all be hidden

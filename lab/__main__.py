@@ -23,9 +23,10 @@ from lab.running.invocation import Invocation
 from lab.running.matrix import INTERRUPTED, run_matrix
 from lab.running.repeats import Repeats
 from lab.running.single_run import serve
+from lab.targets.variants import TARGET, TargetVariant, check_host
 from launch.processes import RunFailed
 from launch.service import Seed
-from launch.variants import UnknownVariant
+from launch.variants import UnknownVariant, Variant
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -70,8 +71,7 @@ def run_experiments(options: argparse.Namespace) -> int:
 
 
 def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Path) -> int:
-    names = options.variants.split(",") if options.variants else experiment.variants
-    variants = [experiment.variant(name.strip()) for name in names]
+    variants = _variants(experiment, options)
     own = _own_options(experiment, options)
     asked = Asked(
         options.users,
@@ -146,6 +146,21 @@ COMMANDS = {
     "bench": bench_stores,
     "plan": plan_capacity,
 }
+
+
+def _variants(experiment: Experiment, options: argparse.Namespace) -> list[Variant]:
+    """Return the variants asked for. Raises ValueError for a target that isn't told or allowed."""
+    usual = (TARGET,) if options.target else experiment.variants
+    names = options.variants.split(",") if options.variants else usual
+    variants = [experiment.variant(name.strip()) for name in names]
+    return [_met(it, options) if isinstance(it, TargetVariant) else it for it in variants]
+
+
+def _met(variant: TargetVariant, options: argparse.Namespace) -> TargetVariant:
+    if not options.target or not options.tokens:
+        raise ValueError("the variant target needs --target URL and --tokens FILE")
+    check_host(options.target, may=options.i_may)
+    return variant.at(options.target, options.tokens, pids=options.pids, befriends=options.befriend)
 
 
 def _out(options: argparse.Namespace) -> Path:

@@ -68,12 +68,25 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--shared", action="store_true", help=shared)
     command.add_argument("--out", type=Path, metavar="DIR")
     _add_service(command)
+    _add_target(command)
     for experiment in EXPERIMENTS.values():
         if experiment.options:
             group = command.add_argument_group(f"{experiment.name} only")
             for name, text in experiment.options:
                 option = f"--{name.replace('_', '-')}"
                 group.add_argument(option, type=_above_0, metavar="N", help=text)
+
+
+def _add_target(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("a service that runs already (docs/target-api.md)")
+    group.add_argument("--target", metavar="URL", help="where; the variant's name is target")
+    group.add_argument("--tokens", type=Path, metavar="FILE", help="its people: person_id,token")
+    befriend = "first make the friendships of --graph and --friends through the API"
+    group.add_argument("--befriend", action="store_true", help=befriend)
+    pids = "its processes, all of them, like web=12,redis=34; else its CPU is not measured"
+    group.add_argument("--pids", type=_pids, default={}, metavar="ROLE=PID,…", help=pids)
+    may = "the target isn't on this machine, and its owner agrees to be put under load"
+    group.add_argument("--i-may", action="store_true", help=may)
 
 
 def _add_report(command: argparse.ArgumentParser) -> None:
@@ -147,6 +160,10 @@ def _positive(text: str) -> int:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(_positive, text.split(",")))
+
+
+def _pids(text: str) -> dict[str, int]:
+    return {role: int(pid) for role, pid in (it.split("=") for it in text.split(","))}
 
 
 def _above_0(text: str) -> float:

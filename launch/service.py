@@ -68,6 +68,10 @@ class Seed(NamedTuple):
         """Return the seed as options of the command line."""
         return {name: str(it) for name, it in self._asdict().items() if it is not None}
 
+    def as_description(self) -> dict[str, int | str]:
+        """Return the seed as a result keeps it."""
+        return {"people": self.people, "friends": self.friends, "graph": self.graph}
+
 
 class Receipt(NamedTuple):
     """Times in seconds of the database's clock; ``delivered_at`` None without a receipt."""

@@ -115,6 +115,11 @@ class Variant:
         return {"FEED_STRATEGY": self.strategy, "FEED_TIMELINE_STORE": self.store, **self.settings}
 
     @property
+    def arguments(self) -> dict[str, str]:
+        """Options of ``lab run`` that it needs beside its name."""
+        return {}
+
+    @property
     def strategy_flags(self) -> Strategy:
         return backends().strategies[self.strategy]
 

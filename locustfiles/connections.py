@@ -29,8 +29,21 @@ class Answer(NamedTuple):
     body: bytes
 
 
-Done = Callable[[float, Answer | str], object]
-"""Called with the Unix time when a request was due, and its answer, or why there is none."""
+class Request(NamedTuple):
+    """A request of the load, with all its bytes."""
+
+    method: str
+    name: str
+    """Route, as in requests.csv."""
+    data: bytes
+    wanted: Callable[[Answer], str]
+    """Returns what is wrong with an answer; empty if it succeeded."""
+    follow: Callable[[Answer], "Request | None"] = lambda answer: None
+    """Returns what its client asks for next, if it succeeded."""
+
+
+Done = Callable[[Request, float, Answer | str], object]
+"""Called with a request, the Unix time when it was due, and its answer, or why there is none."""
 
 
 class Connection:
@@ -42,8 +55,8 @@ class Connection:
         self.unsent = b""
         self.is_writing = False
         """Whether the rest of a request waits until it can be sent."""
-        self.due: float | None = None
-        """When its request was due; None while it is idle."""
+        self.waiting: tuple[Request, float] | None = None
+        """The request, and when it was due; None while the connection is idle."""
         self.turn = 0
         """How many requests it has had: tells them apart."""
 
@@ -78,13 +91,13 @@ class Connections:
         """(deadline, connection, turn), also of requests that were answered."""
         self.busy = 0
 
-    def send(self, request: bytes, due: float) -> None:
+    def send(self, request: Request, due: float) -> None:
         connection = self._free()
         if connection is None:
-            self._done(due, DROPPED)
+            self._done(request, due, DROPPED)
             return
         self.busy += 1
-        connection.due, connection.unsent = due, request
+        connection.waiting, connection.unsent = (request, due), request.data
         connection.turn += 1
         self._sent.append((time.time() + self._timeout_s, connection, connection.turn))
         self._write(connection)
@@ -153,10 +166,8 @@ class Connections:
             self._take(connection, answer)
 
     def _take(self, connection: Connection, answer: Answer) -> None:
-        due, connection.due, connection.received = connection.due, None, b""
-        if due is not None:
-            self.busy -= 1
-            self._done(due, answer)
+        connection.received = b""
+        self._end(connection, answer)
         if b"\r\nconnection: close" in answer.head:
             self._discard(connection, LOST)
         else:
@@ -166,16 +177,19 @@ class Connections:
         now = time.time()
         while self._sent and self._sent[0][0] < now:
             _, connection, turn = self._sent.popleft()
-            if connection.turn == turn and connection.due is not None:
+            if connection.turn == turn and connection.waiting is not None:
                 self._discard(connection, TIMED_OUT)
 
     def _discard(self, connection: Connection, why: str) -> None:
-        due, connection.due = connection.due, None
         del self._all[connection.sock.fileno()]
         connection.sock.close()
-        if due is not None:
+        self._end(connection, why)
+
+    def _end(self, connection: Connection, outcome: Answer | str) -> None:
+        waiting, connection.waiting = connection.waiting, None
+        if waiting is not None:
             self.busy -= 1
-            self._done(due, why)
+            self._done(*waiting, outcome)
 
 
 def _allowed(connections: int) -> int:

@@ -9,6 +9,8 @@ fails when those change.
 """
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from resource import RLIMIT_NOFILE, getrlimit
 from selectors import EVENT_READ
@@ -37,6 +39,7 @@ LEAVE_WITHIN_S = 2
 """Seconds for a client to read its last answer before the connection is closed."""
 LOOK_EVERY_S = 0.02
 """Seconds of answering, after which the loop reads what has arrived meanwhile."""
+NOTIFY_EVERY_S = 0.2
 
 
 class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
@@ -65,6 +68,7 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self.keepalived_conns: Any = KeptAlive()
         self.queues = {lane: Queue[TConn](settings.WEB_QUEUE_S) for lane in SHORT}
         self.queued: set[TConn] = set()
+        self.notified_at = 0.0
         self.refused: Counter[str] = Counter()
         """Requests refused since the signal was sent last, by lane."""
 
@@ -127,6 +131,12 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self._forget(conn)
             self._wait(conn, self.halves, REQUEST_WITHIN_S, lambda _: self.enqueue_req(conn))
 
+    def notify(self) -> None:
+        """Tell the master that this worker is alive, but not several times per request."""
+        if monotonic() > self.notified_at + NOTIFY_EVERY_S:
+            super().notify()
+            self.notified_at = monotonic()
+
     def handle_request(self, req: Any, conn: TConn) -> Any:
         if not self.cfg.is_ssl:
             req._expected_100_continue = False  # Received has answered it
@@ -134,7 +144,8 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 req.force_close()  # the rest is not waited for
             conn.sock.settimeout(ANSWER_WITHIN_S)
         try:
-            return super().handle_request(req, conn)
+            with joined(conn):
+                return super().handle_request(req, conn)
         except TimeoutError:
             self.log.warning("%s doesn't read its answer", conn.client)
             raise StopIteration from None
@@ -304,6 +315,45 @@ class LoopWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._forget(conn)
         self.nr_conns -= 1
         conn.close()
+
+
+@contextmanager
+def joined(conn: TConn) -> Iterator[None]:
+    """Send the head of an answer, which gunicorn sends by itself, with the begin of its body."""
+    sock = conn.sock
+    conn.sock = _Joined(sock)
+    try:
+        yield
+        conn.sock.flush()
+    finally:
+        conn.sock = sock
+
+
+class _Joined:
+    """A socket that keeps the first bytes until more follow."""
+
+    def __init__(self, sock: socket) -> None:
+        self._sock = sock
+        self._first: bytes | None = None
+        self._keeps = True
+
+    def sendall(self, data: bytes) -> None:
+        if self._keeps:
+            self._first, self._keeps = data, False
+        elif self._first is None:
+            self._sock.sendall(data)
+        else:
+            first, self._first = self._first, None
+            self._sock.sendall(first + data)
+
+    def flush(self) -> None:
+        if self._first is not None:
+            first, self._first = self._first, None
+            self._sock.sendall(first)
+
+    def __getattr__(self, name: str) -> Any:
+        self.flush()  # sendfile, or the end of the connection
+        return getattr(self._sock, name)
 
 
 class _Answered:

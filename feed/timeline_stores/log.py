@@ -61,8 +61,7 @@ class Log(Ring):
         prefix = self.shard_prefix(owner_id % self.shards)
         for _ in range(2):
             generation = self._generations.get(prefix)
-            read: list[Any] = self.client.mget(f"{prefix}log", f"{prefix}{generation}:{owner_id}")
-            log, ring = read
+            log, ring = self.ask("MGET", f"{prefix}log", f"{prefix}{generation}:{owner_id}")
             found = _generation(log)
             if found is None:
                 break

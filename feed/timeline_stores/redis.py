@@ -1,7 +1,8 @@
 import hashlib
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from threading import local
@@ -25,7 +26,34 @@ from runtime.redis_options import redis_options
 SCANNED = 1000
 
 
-_clients = local()
+class Rider:
+    """A command that goes along with another one, so that nobody waits for Redis twice."""
+
+    def __init__(self, url: str, *command: Any) -> None:
+        self.url = url
+        self.command = command
+        self.was_sent = False
+        self.reply: Any = None
+
+
+class _Thread(local):
+    def __init__(self) -> None:
+        self.clients: dict[str, Redis] = {}
+        self.rider: Rider | None = None
+
+
+_thread = _Thread()
+
+
+@contextmanager
+def taking_along(rider: Rider | None) -> Iterator[None]:
+    """Send a command along with the first one of this block that ``RedisStore.ask`` sends to its
+    server; ``was_sent`` tells whether there was one."""
+    _thread.rider = rider
+    try:
+        yield
+    finally:
+        _thread.rider = None
 
 
 def connect(url: str) -> Redis:
@@ -33,7 +61,7 @@ def connect(url: str) -> Redis:
 
     Taking a connection from redis-py's pool would make a short call 50 % more expensive.
     """
-    clients: dict[str, Redis] = _clients.__dict__
+    clients = _thread.clients
     if url not in clients:
         clients[url] = Redis.from_url(
             url,
@@ -129,6 +157,19 @@ class RedisStore(TrimmedStore):
     @property
     def client(self) -> Redis:
         return connect(self.url)  # on first use, so not before a server process forks
+
+    def ask(self, *command: Any) -> Any:
+        """Return the reply to a command; a ``Rider`` of this thread goes along."""
+        rider, client = _thread.rider, self.client
+        if rider is None or rider.url != self.url:
+            return client.execute_command(*command)  # type: ignore[no-untyped-call]
+        _thread.rider = None
+        reply, rider.reply = pipelined(client, [command, rider.command])
+        for it in (reply, rider.reply):
+            if isinstance(it, ResponseError):
+                raise it
+        rider.was_sent = True
+        return reply
 
     @property
     def shards(self) -> int:

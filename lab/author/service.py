@@ -18,7 +18,6 @@ from lab.author import source
 from lab.author.audit import accepted_tags, audit
 from lab.author.variants import AuthorVariant
 from launch.service import Receipt, Seed, Service, as_audit, is_ready
-from launch.variants import Variant
 
 INSIDE = Path(__file__).with_name("inside")
 HEALTH = "/v1/health-check/"
@@ -31,10 +30,6 @@ VERSIONS = (
     "from importlib.metadata import version; "
     f"print(', '.join(name + ' ' + version(name) for name in {PACKAGES}))"
 )
-
-
-def service_for(variant: Variant) -> type[Service]:
-    return AuthorService if isinstance(variant, AuthorVariant) else Service
 
 
 class AuthorService(Service):

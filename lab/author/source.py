@@ -38,7 +38,7 @@ def fetched(commit: str) -> Path:
 def python(requirements: Path = REQUIREMENTS) -> Path:
     """Return a Python with the author's packages. Raises RunFailed if they can't be had."""
     version = sha256(requirements.read_bytes() + sys.version.encode()).hexdigest()[:8]
-    what = f"the published code's packages ({requirements.name})"
+    what = f"the {requirements.parent.name}'s packages ({requirements.name})"
 
     def install(folder: Path) -> None:
         _call(what, (sys.executable, "-m", "venv", str(folder)), PIP_WITHIN_S)

@@ -93,6 +93,13 @@ class Experiment(ABC):
         loads = self.loads_of(variant, asked)
         return loads[len(results)] if len(results) < len(loads) else None
 
+    def next_loads(
+        self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]
+    ) -> list[tuple[Variant, Load]]:
+        """Return the runs of the next round, after these results by variant; none at the end."""
+        loads = [(it, self.next_load(it, asked, results[it.name])) for it in variants]
+        return [(variant, load) for variant, load in loads if load is not None]
+
     def seeding(self) -> Sequence[Sequence[str]]:
         """Return the management commands that follow ``seed_people``, with their arguments."""
         return ()

@@ -111,6 +111,10 @@ class Presentation(ABC):
         """Return remarks on one summary, for below the table."""
         return ()
 
+    def ranks(self, variant: Variant) -> bool:
+        """Return whether a variant is compared with the others under this load."""
+        return variant.is_ranked
+
     def rank(self, summary: Summary) -> tuple[float, ...]:
         """Return the sort key of the summaries under the heaviest load, the best first."""
         value = summary.median(self.headline.figure)

@@ -41,6 +41,7 @@ class Invocation:
             "drain-within": f"{self.drain_within_s}s",
             **{name.replace("_", "-"): f"{it:g}" for name, it in self.own.items()},
             **self.seed.arguments(),
+            **variant.arguments,
             **({"shared": ""} if self.shared else {}),
         }
         words = " ".join(f"--{name} {value}".strip() for name, value in options.items())

@@ -94,6 +94,28 @@ class Load:
         ]
 
 
+@dataclass(frozen=True)
+class OpenLoad(Load):
+    """Open arrivals by a generator that needs less of the machine (``locustfiles.open_load``)."""
+
+    @property
+    def seconds(self) -> int:
+        return self.warm_up_s + self.run_time_s + self.patience_s
+
+    def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
+        options = {
+            "host": url,
+            "tokens": tokens,
+            "warm-up-s": self.warm_up_s,
+            "run-time-s": self.run_time_s,
+            "timeout-s": self.patience_s,
+            **{name: folder / f"{name}.csv" for name in ("requests", "unanswered", *self.files)},
+            **self.options,
+        }
+        module = self.locustfile.removesuffix(".py").replace("/", ".")
+        return [sys.executable, "-m", module, *(f"--{name}={it}" for name, it in options.items())]
+
+
 def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
     """Return the loads of these names, "a,b"; without names all that aren't optional.
 

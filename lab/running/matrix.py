@@ -1,6 +1,6 @@
 """All runs of an invocation: every variant, under each of its loads, as often as asked."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from lab.experiments.base import Asked
@@ -39,15 +39,15 @@ def run_matrix(
 def _run_once(
     invocation: Invocation, asked: Asked, variants: Sequence[Variant], repeat: int, out: Path
 ) -> None:
-    def next_load(variant: Variant, results: Sequence[Result]) -> Load | None:
-        return invocation.experiment.next_load(variant, asked, results)
+    def next_loads(results: Mapping[str, Sequence[Result]]) -> Sequence[tuple[Variant, Load]]:
+        return invocation.experiment.next_loads(variants, asked, results)
 
     def run_one(variant: Variant, load: Load) -> Result:
         name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
         console.print(name)
         return run(invocation, variant, load, repeat, out / name)
 
-    run_in_rounds(variants, next_load, run_one)
+    run_in_rounds(variants, next_loads, run_one)
 
 
 def _rotated(variants: Sequence[Variant], by: int) -> list[Variant]:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.author.service import service_for
 from lab.experiments.base import Measured
 from lab.progress import console, stage
 from lab.results import figures, laws
@@ -18,6 +17,7 @@ from lab.running.invocation import Invocation
 from lab.running.load import Load
 from lab.running.resources import Shortage
 from lab.running.sampler import Sampler
+from lab.running.services import service_for
 from launch.ports import claimed
 from launch.processes import Processes, RunFailed
 from launch.variants import Variant
@@ -40,7 +40,10 @@ def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: 
         variant=variant.name,
         repeat=repeat,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        environment=environment.describe(variant, invocation.command(variant, load)),
+        environment={
+            **environment.describe(variant, invocation.command(variant, load)),
+            "seed": invocation.seed.as_description(),
+        },
         offered_rps=load.offered_rps,
         load=load.name,
         window_s=load.run_time_s,

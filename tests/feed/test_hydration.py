@@ -9,7 +9,8 @@ from django_redis import get_redis_connection
 from redis.exceptions import ResponseError
 
 from config.cache import post_cache
-from feed.hydration import forget, hydrate
+from feed import hydration
+from feed.hydration import forget, hydrate, mark_of_the_cache
 from feed.models import Post
 from feed.services import delete_post, publish_post
 from tests.conftest import client_of, redis_server
@@ -102,6 +103,65 @@ def test_a_reader_in_the_middle_of_a_deletion_cannot_bring_the_post_back(cached)
     assert list(hydrate(cached)) == cached[1:]
 
 
+def with_the_mark():
+    """Return what a feed reads along with its timeline."""
+    mark = mark_of_the_cache()
+    mark.reply, mark.was_sent = get_redis_connection("posts").get(mark.command[1]), True
+    return mark
+
+
+@pytest.fixture
+def kept(cached):
+    """The same posts, kept by this process."""
+    for _ in range(3):  # the first reader makes the mark, and the next one fills the cache
+        hydrate(cached, with_the_mark())
+    return cached
+
+
+def calls_of(read):
+    """Return how many commands the cache gets, and what is read."""
+    redis = get_redis_connection("posts")
+    before = redis.info("stats")["total_commands_processed"]
+    found = read()
+    return redis.info("stats")["total_commands_processed"] - before - 1, found
+
+
+def test_posts_that_are_kept_cost_no_call(kept):
+    mark = with_the_mark()
+
+    assert calls_of(lambda: list(hydrate(kept, mark))) == (0, kept)
+
+
+def test_a_kept_post_never_shows_after_its_deletion(kept):
+    delete_post(person_id=1, post_id=kept[1])
+
+    assert list(hydrate(kept, with_the_mark())) == [kept[0], kept[2]]
+
+
+def test_posts_that_were_read_during_a_deletion_are_not_kept(kept):
+    before = with_the_mark()
+    with transaction.atomic():
+        forget(kept[0])
+        assert len(hydrate(kept, before)) == 3
+        assert len(hydrate(kept, with_the_mark())) == 3
+        Post.objects.filter(id=kept[0]).update(body="", deleted_at="2026-01-01T00:00:00Z")
+
+    assert list(hydrate(kept, with_the_mark())) == kept[1:]
+
+
+def test_without_a_mark_nothing_is_kept(kept):
+    get_redis_connection("posts").flushall()
+    Post.objects.filter(id=kept[0]).update(body="", deleted_at="2026-01-01T00:00:00Z")
+
+    assert list(hydrate(kept, with_the_mark())) == kept[1:]
+
+
+def test_nothing_is_kept_for_longer_than_in_the_cache(kept, monkeypatch):
+    monkeypatch.setattr(hydration._kept, "until", 0)
+
+    assert calls_of(lambda: list(hydrate(kept, with_the_mark())))[0] == 1 + 1  # and the mark
+
+
 def test_a_failed_deletion_hides_nothing(cached):
     forget(cached[0])
 
@@ -118,3 +178,19 @@ def test_a_frozen_cache_leads_to_503_in_time(settings, tmp_path, friends):
 
     assert answer.status_code == 503
     assert answer["Retry-After"] == "1"
+
+
+@pytest.fixture(params=["ring", "log"])
+def store_in_redis(request, redis, settings):
+    settings.FEED_TIMELINE_STORE = request.param
+
+
+def test_a_feed_of_kept_posts_is_one_exchange(store_in_redis, cached):
+    client = client_of(1)
+    pages = [client.get("/v1/feed/").json() for _ in range(4)]
+
+    calls, answer = calls_of(lambda: client.get("/v1/feed/"))
+
+    assert calls == 2  # the timeline and the mark, sent together
+    assert len(answer.json()["posts"]) == 3
+    assert pages == [answer.json()] * 4

@@ -16,7 +16,7 @@ from lab.__main__ import main
 from lab.author import source
 from lab.author.audit import audit
 from lab.author.effects import effects
-from lab.author.service import AuthorService, service_for
+from lab.author.service import AuthorService
 from lab.author.variants import CROSSED, STEPS, Crossing, named
 from lab.experiments.fanout import Fanout
 from lab.experiments.fanout.factors import Factors, FactorsOfOurs
@@ -24,6 +24,7 @@ from lab.results.laws import balance_of
 from lab.results.requests import read_requests
 from lab.results.result import Result
 from lab.running.load import Load
+from lab.running.services import service_for
 from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQLWithOptions, servers_for
 from launch.service import Service

@@ -59,7 +59,7 @@ def search(holds, asked=USUAL):
         tried.append(load.name)
         return holds(load)
 
-    run_in_rounds([VARIANT], lambda it, results: CAPACITY.next_load(it, asked, results), run)
+    run_in_rounds([VARIANT], lambda it: CAPACITY.next_loads([VARIANT], asked, it), run)
     return tried
 
 
@@ -167,7 +167,7 @@ def test_variants_take_turns():
 
     asked = Asked(users=10, own={"limit_rps": 20})
     variants = [Variant.named(name) for name in ("sqlite-null", NAME)]
-    run_in_rounds(variants, lambda it, results: CAPACITY.next_load(it, asked, results), run)
+    run_in_rounds(variants, lambda it: CAPACITY.next_loads(variants, asked, it), run)
 
     assert order == [("sqlite-null", 10), (NAME, 10), ("sqlite-null", 20), (NAME, 20)]
 

@@ -5,19 +5,13 @@ from dataclasses import replace
 from typing import ClassVar
 
 from lab.experiments.base import Asked, Measured, Option
-from lab.experiments.capacity.bisection import Bracket, first_rate
-from lab.experiments.capacity.limits import (
-    Limits,
-    broken,
-    is_far_off,
-    was_slowed,
-)
-from lab.experiments.capacity.presentation import BROKE, CapacityPresentation
+from lab.experiments.capacity.bisection import first_rate
+from lab.experiments.capacity.limits import Limits
+from lab.experiments.capacity.presentation import CapacityPresentation
+from lab.experiments.capacity.search import judge, next_step
 from lab.experiments.fanout import Fanout
 from lab.experiments.fanout.presentation import FanoutPresentation
-from lab.progress import console
 from lab.results.result import Result
-from lab.results.thresholds import held
 from lab.running.load import Load
 from launch.variants import Variant
 
@@ -62,32 +56,12 @@ class Capacity(Fanout):
         if asked.loads:
             return super().next_load(variant, asked, results)
         most = Limits.of(asked.own).rps
-        bracket, done = Bracket(), 0
-        rate: int | None = first_rate(asked.users or FIRST, most)
-        while rate is not None:
-            first, again, *_ = self.loads(asked._replace(users=rate))
-            for load in (first, again):
-                if done == len(results):
-                    return load
-                done += 1
-                if not _is_tried_again(results[:done], variant, load is again):
-                    break
-            bracket = bracket.after(rate, bool(held(results[done - 1])))
-            rate = bracket.next_rate(most)
-        return None
+        first = first_rate(asked.users or FIRST, most)
+        return next_step(variant, results, lambda rate: self._steps(asked, rate), first, most)
+
+    def _steps(self, asked: Asked, rate: int) -> Sequence[Load]:
+        return self.loads(asked._replace(users=rate))
 
     def conclude(self, measured: Measured) -> None:
         super().conclude(measured)
-        result, limits = measured.result, Limits.of(measured.own)
-        why = list(broken(result, measured.service.variant, limits))
-        result.extra["held"] = float(not why)
-        result.errors += [f"{BROKE}{limit}" for limit in why]
-        console.print(f"  {BROKE}{', '.join(why)}" if why else "  held")
-
-
-def _is_tried_again(results: Sequence[Result], variant: Variant, is_again: bool) -> bool:
-    """Tell whether the last of these runs of a variant is tried once more."""
-    last = results[-1]
-    if held(last) or is_again:
-        return False
-    return was_slowed(results) or not is_far_off(last, variant)
+        judge(measured, Limits.of(measured.own))

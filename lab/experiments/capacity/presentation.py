@@ -97,10 +97,15 @@ class CapacityPresentation(FanoutPresentation):
         return (-(summary.median(HELD.figure) or 0.0),)
 
     def remarks(self, summary: Summary) -> Sequence[str]:
-        return [
-            f"{summary.name}: {'; '.join(_in_words(found, steps))}."
-            for found, steps in zip(summary.results, by_search(tried(summary)), strict=True)
-        ]
+        return remarks_on(summary)
+
+
+def remarks_on(summary: Summary) -> list[str]:
+    """Return a remark on each search that a summary is of."""
+    return [
+        f"{summary.name}: {'; '.join(_in_words(found, steps))}."
+        for found, steps in zip(summary.results, by_search(tried(summary)), strict=True)
+    ]
 
 
 def _in_words(found: Result, steps: Sequence[Result]) -> Iterator[str]:

@@ -11,7 +11,13 @@ from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, warm_up_s
 from lab.running.resources import check_resources
+from lab.targets.conclusion import conclude as conclude_from_outside
+from lab.targets.service import OutsideService
+from lab.targets.variants import outside
 from launch.variants import Variant
+
+SEEDED_BEFORE_S = 1.0
+"""Posts of the seeding are at least so much older than the load."""
 
 
 class Fanout(Experiment):
@@ -45,7 +51,7 @@ class Fanout(Experiment):
     )
 
     def variant(self, name: str) -> Variant:
-        return STEPS.get(name) or Variant.named(name)
+        return STEPS.get(name) or outside(name) or Variant.named(name)
 
     def loads(self, asked: Asked) -> list[Load]:
         run_time_s = asked.run_time_s or 30
@@ -68,6 +74,9 @@ class Fanout(Experiment):
 
     def conclude(self, measured: Measured) -> None:
         service = measured.service
+        if isinstance(service, OutsideService):
+            conclude_from_outside(measured, service)
+            return
         service.stop_web()
         drained_at = _drain(measured) if service.variant.delivers else None
         service.stop_workers()
@@ -96,10 +105,12 @@ def _drain(measured: Measured) -> float | None:
 
 def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     result, window = measured.result, measured.requests.window
-    receipts = measured.service.receipts()
-    if receipts is None:
+    written = measured.service.receipts()
+    if written is None:
         _record_drain(measured, drained_at)
         return
+    began_at = min(it.begun_at for it in measured.requests.rows) - SEEDED_BEFORE_S
+    receipts = [it for it in written if it.created_at >= began_at]
     result.lag_ms = figures.percentiles(
         figures.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
     )

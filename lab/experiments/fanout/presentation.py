@@ -86,7 +86,8 @@ class FanoutPresentation(Presentation):
     )
     limitations: ClassVar[tuple[str, ...]] = (
         "Lag ends at the receipt, which is written just before its transaction commits.",
-        "pull writes nothing, and this load has no readers, who pay for it: it isn't ranked.",
+        "pull writes nothing, and this load has no readers, who pay for it: it isn't ranked (see "
+        "lab run mixed).",
         "Published posts/s are k6's http_reqs times its checks; published times are of an "
         "iteration: the answer and, in the first three, a pause of one second after it.",
     )

@@ -1,10 +1,7 @@
 """Overload: what a service still answers when several times what it holds is offered."""
 
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
 
 from lab.experiments.base import Asked, Measured
 from lab.experiments.capacity import Capacity
@@ -15,7 +12,7 @@ from lab.experiments.overload.steps import STEPS, broken, measure_steps
 from lab.progress import console
 from lab.results.result import Result
 from lab.results.thresholds import held
-from lab.running.load import Load
+from lab.running.load import Load, OpenLoad
 from launch.variants import Variant
 
 MULTIPLES = (1.0, 2.0, 3.0, 5.0, 1.0)
@@ -31,7 +28,7 @@ NO_ADMISSION = {"WEB_QUEUE_S": "0"}
 
 
 @dataclass(frozen=True)
-class Steps(Load):
+class Steps(OpenLoad):
     """Posts at several rates in turn: ``multiples`` of as many per second as there are users."""
 
     multiples: tuple[float, ...] = (1.0,)
@@ -39,21 +36,6 @@ class Steps(Load):
     @property
     def seconds(self) -> int:
         return len(self.multiples) * (self.warm_up_s + self.run_time_s) + self.patience_s
-
-    def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
-        """Return the command of the generator that needs less of the machine than Locust."""
-        files = ("requests", "unanswered", "accepted", "probes", "steps")
-        options: Mapping[str, Any] = {
-            "host": url,
-            "tokens": tokens,
-            "rates": ",".join(f"{multiple * self.users:g}" for multiple in self.multiples),
-            "warm-up-s": self.warm_up_s,
-            "run-time-s": self.run_time_s,
-            "timeout-s": self.patience_s,
-            **{name: folder / f"{name}.csv" for name in files},
-        }
-        module = self.locustfile.removesuffix(".py").replace("/", ".")
-        return [sys.executable, "-m", module, *(f"--{name}={it}" for name, it in options.items())]
 
 
 class Overload(Capacity):
@@ -73,7 +55,9 @@ class Overload(Capacity):
 
     def loads(self, asked: Asked) -> list[Load]:
         first, again = map(_lean, super().loads(asked._replace(run_time_s=_run_time_s(asked))))
-        steps = replace(first, name=STEPS, multiples=MULTIPLES, optional=True)
+        rates = ",".join(f"{multiple * first.users:g}" for multiple in MULTIPLES)
+        options = {"rates": rates}
+        steps = replace(first, name=STEPS, multiples=MULTIPLES, options=options, optional=True)
         return [first, again, steps]
 
     def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
@@ -118,5 +102,7 @@ def _lean(load: Load) -> Steps:
         counted=load.counted,
         warm_up_s=min(WARM_UP_S, load.run_time_s),
         patience_s=TIMEOUT_S,
+        options={"rates": load.users},
+        files=("accepted", "probes", "steps"),
         optional=load.optional,
     )

@@ -1,0 +1,149 @@
+"""What one post and one read cost, by role, from runs with different reads per post."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.experiments.mixed.crossover import reads_per_post
+from lab.results.result import Result
+
+ROLES = ("web", "workers", "database", "redis", "broker", "proxy")
+"""Whose CPU the service uses."""
+WORKERS = "workers"
+"""They don't see reads, but look for posts all the time."""
+FEWEST_RATIOS = 2
+FAILING = 0.001
+GROWING = 0.05
+"""Share of the posts by which the backlog of a steady run may grow."""
+FEW = 10
+
+
+@dataclass(frozen=True)
+class Costs:
+    """CPU microseconds per operation, of a variant on a graph, on the machine of the runs."""
+
+    variant: str
+    graph: str
+    people: int
+    friends: int
+    post_us: Mapping[str, float]
+    """By role, of one post until all friends of its author can see it."""
+    read_us: Mapping[str, float]
+    """By role, of one page."""
+    residual: float
+    """Largest difference between a run's CPU and what these costs say, as a share of the former."""
+    runs: int
+    command: str
+    """Repeats one of the runs; the others differ in their loads."""
+    calibration_ms: float
+    """Median of the runs."""
+    base_cores: Mapping[str, float] = field(default_factory=dict)
+    """By role, what it uses whatever the rate: a drainer that looks for posts all the time."""
+
+    def per_operation_us(self, reads_per_post: float, operations_per_s: float = inf) -> float:
+        """Return the CPU of all roles per operation."""
+        post_us, read_us = self._with_base_us(operations_per_s)
+        return (post_us + reads_per_post * read_us) / (1 + reads_per_post)
+
+    def meets(self, other: "Costs", operations_per_s: float = inf) -> float | None:
+        """Return the reads per post from which the other one costs less; None if there are none."""
+        post_us, read_us = self._with_base_us(operations_per_s)
+        other_post_us, other_read_us = other._with_base_us(operations_per_s)
+        saved_us, more_us = other_post_us - post_us, read_us - other_read_us
+        return saved_us / more_us if saved_us > 0 and more_us > 0 else None
+
+    def _with_base_us(self, operations_per_s: float) -> tuple[float, float]:
+        """Return the costs of a post and of a read, each with its part of the base."""
+        base_us = sum(self.base_cores.values()) * 1e6 / operations_per_s
+        return sum(self.post_us.values()) + base_us, sum(self.read_us.values()) + base_us
+
+
+def costs_of(results: Sequence[Result]) -> list[Costs]:
+    """Return the costs of each variant, graph, number of people and of friends.
+
+    Runs that failed, lost something or answered too little are left out; so is a group with a
+    single ratio of reads per post, which cannot tell the two costs apart.
+    """
+    groups: dict[tuple[object, ...], list[Result]] = {}
+    for result in filter(_is_usable, results):
+        seed = result.environment["seed"]
+        key = (result.variant, seed["graph"], seed["people"], seed["friends"])
+        groups.setdefault(key, []).append(result)
+    return [_fitted(group) for group in groups.values() if _ratios(group) >= FEWEST_RATIOS]
+
+
+def steady(result: Result) -> bool:
+    """Return whether about as many posts were delivered in the window as were written."""
+    grown = (result.balance and result.balance.backlog_growth) or 0
+    return abs(grown) <= max(FEW, GROWING * (result.extra.get("posts") or 0.0))
+
+
+def _is_usable(result: Result) -> bool:
+    operations = _operations(result)
+    is_whole = result.audit is not None and result.audit["ok"]
+    return bool(
+        is_whole
+        and sum(operations)
+        and steady(result)
+        and reads_per_post(result.load) is not None
+        and result.failures <= FAILING * result.requests
+        and all(result.cpu_s.get(role, 0.0) is not None for role in ROLES)
+    )
+
+
+def _operations(result: Result) -> tuple[float, float]:
+    """Return the posts that became visible and the pages that were read in the window."""
+    return result.extra.get("posts") or 0.0, result.extra.get("reads") or 0.0
+
+
+def _ratios(results: Iterable[Result]) -> int:
+    return len({result.load for result in results})
+
+
+def _fitted(results: Sequence[Result]) -> Costs:
+    posts, reads = np.array([_operations(result) for result in results]).T
+    # Divided by the operations, so that every run weighs the same.
+    total = posts + reads
+    seconds = np.array([result.window_s for result in results])
+    by_role, said, measured = {}, np.zeros(len(results)), np.zeros(len(results))
+    for role in ROLES:
+        used = np.array([result.cpu_s.get(role) or 0.0 for result in results])
+        causes = np.column_stack((posts, seconds if role == WORKERS else reads))
+        by_role[role] = _not_negative(causes / total[:, None], used / total)
+        said += causes @ by_role[role]
+        measured += used
+    first, workers = results[0], by_role[WORKERS]
+    seed = first.environment["seed"]
+    return Costs(
+        first.variant,
+        seed["graph"],
+        seed["people"],
+        seed["friends"],
+        post_us={role: _us(post_s) for role, (post_s, _) in by_role.items()},
+        read_us={role: _us(it_s) for role, (_, it_s) in by_role.items() if role != WORKERS},
+        residual=round(float(np.max(np.abs(said - measured) / measured)), 3),
+        runs=len(results),
+        command=first.environment["command"],
+        calibration_ms=median(result.environment["calibration_ms"] for result in results),
+        base_cores={WORKERS: round(float(workers[1]), 4)},
+    )
+
+
+def _us(seconds: float) -> float:
+    return round(float(seconds) * 1e6, 1)
+
+
+def _not_negative(causes: NDArray[np.float64], used: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the least squares of two costs; where one would be negative, it is 0."""
+    found = np.linalg.lstsq(causes, used)[0].astype(np.float64)
+    if (found >= 0).all():
+        return found
+    kept = int(np.argmax(found))
+    column = causes[:, kept]
+    alone = np.zeros(2)
+    alone[kept] = max(0.0, float(column @ used / (column @ column)))
+    return alone

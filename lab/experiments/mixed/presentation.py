@@ -1,0 +1,212 @@
+"""Columns, verdict and picture of push and pull."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from statistics import median
+from typing import ClassVar
+
+from lab.experiments.capacity.presentation import remarks_on
+from lab.experiments.capacity.summary import SearchSummary, by_search, found_by, tried
+from lab.experiments.fanout.presentation import LAG_P99, FanoutPresentation
+from lab.experiments.mixed.costs import FEWEST_RATIOS, ROLES, Costs, costs_of
+from lab.experiments.mixed.crossover import (
+    SEARCHED,
+    Bracket,
+    Nowhere,
+    crossovers,
+    reads_per_post,
+)
+from lab.experiments.mixed.pictures import cost_of_operations
+from lab.reporting.formats import number
+from lab.reporting.presentation import CORES_BUSY, CPU, OFFERED, SUCCESS, Column, Plot
+from lab.results.result import Figure, Result
+from lab.results.summary import Summary
+from lab.results.thresholds import held
+from launch.variants import Variant
+
+POST, FEED, DEEP = "POST /v1/posts/", "GET /v1/feed/", "GET /v1/feed/?before"
+PERSON = "GET /v1/people/[id]/posts/"
+COST = Column("CPU ms/op", lambda r: r.extra.get("cpu_ms"), spread=True, brief=True)
+
+
+def _of_route(route: str, percentile: str) -> Figure:
+    return lambda r: r.routes.get(route, {"latency_ms": {}})["latency_ms"].get(percentile)
+
+
+def _of_role(role: str) -> Figure:
+    def figure(result: Result) -> float | None:
+        used = result.cpu_s.get(role, 0.0)
+        operations = (result.extra.get("posts") or 0.0) + (result.extra.get("reads") or 0.0)
+        return used * 1000 / operations if used is not None and operations else None
+
+    return figure
+
+
+class MixedPresentation(FanoutPresentation):
+    published = ()
+    measures_generator = True
+    columns: ClassVar[tuple[Column, ...]] = (
+        OFFERED,
+        COST,
+        *(Column(f"{role} ms", _of_role(role)) for role in ROLES[:4]),
+        SUCCESS,
+        Column("read p50 ms", _of_route(FEED, "p50")),
+        Column("read p99 ms", _of_route(FEED, "p99"), brief=True),
+        Column("deep p99 ms", _of_route(DEEP, "p99")),
+        Column("post p50 ms", _of_route(POST, "p50")),
+        Column("post p99 ms", _of_route(POST, "p99"), brief=True),
+        LAG_P99,
+        CORES_BUSY,
+    )
+    headline = COST
+    axis = "CPU ms per operation, of the service (success)"
+    more_is_better = False
+    tie_break = ""
+    contrast = "{name} costs {ratio} times as much."
+    pictures: ClassVar[tuple[Plot, ...]] = (
+        Plot(
+            "Push or pull",
+            "CPU of the whole service per operation (a post that every friend can see, or a page "
+            "that is read) over the pages read per post. The grey band is the crossover: left of "
+            "it pull costs less than every push.",
+            cost_of_operations,
+        ),
+        CPU,
+    )
+    limitations: ClassVar[tuple[str, ...]] = (
+        "CPU per operation is measured at one rate. Batches of deliveries are larger at higher "
+        "rates, so that a post costs less there; what servers do without requests is part of it.",
+        "The load generator's CPU is left out, but its cores are the service's too: latencies "
+        "include waiting for a core.",
+        FanoutPresentation.limitations[0],
+    )
+
+    def summaries(
+        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
+    ) -> list[Summary]:
+        """Return the summaries in the order of their reads per post."""
+        plain = [result for result in results if not SEARCHED.fullmatch(result.load)]
+        found = super().summaries(plain, variant_named)
+        in_order = sorted(found, key=lambda it: (reads_per_post(it.load) is None, _reads(it)))
+        return [*in_order, *_searches(results, variant_named)]
+
+    def ranks(self, variant: Variant) -> bool:
+        return variant.delivers
+
+    def verdict(self, compared: Sequence[Summary]) -> str:
+        searched = [it for it in compared if tried(it)]
+        plain = [it for it in compared if not tried(it)]
+        crossover = _crossover(plain) if plain else ()
+        said = (*crossover, *map(_holding, searched), *_wrong(compared))
+        return " ".join(filter(None, said))
+
+    def remarks(self, summary: Summary) -> Sequence[str]:
+        return remarks_on(summary) if tried(summary) else ()
+
+    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
+        """Return what one post and one read cost of each variant, from all its loads."""
+        found = costs_of(_results(compared))
+        return [*map(_in_words, found), *_meetings(found, compared)]
+
+    def praise(self, summary: Summary) -> str:
+        return f"{summary.name} needs {number(summary.median(COST.figure))} ms of CPU."
+
+
+def _searches(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
+    """Return a summary of each variant's searches at the same reads per post."""
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if step := SEARCHED.fullmatch(result.load):
+            load = step[1].replace("reads", "holds")
+            groups.setdefault((load, result.variant), []).append(replace(result, load=load))
+    found: list[Summary] = []
+    for (_, name), steps in sorted(groups.items()):
+        variant = variant_named(name)
+        held_most = [found_by(variant, it) for it in by_search(steps)]
+        found.append(SearchSummary(variant, held_most, tried=steps))
+    return found
+
+
+def _holding(summary: Summary) -> str:
+    rate = summary.median(lambda r: r.offered_rps if held(r) else None)
+    return f"{summary.name}: {number(rate)} operations/s hold." if rate else ""
+
+
+def _crossover(compared: Sequence[Summary]) -> Iterator[str]:
+    found = crossovers(compared)
+    brackets = [it for it in found if isinstance(it, Bracket)]
+    none = [it for it in found if isinstance(it, Nowhere)]
+    if brackets:
+        at = [it.at for it in brackets]
+        pushes = " or ".join(dict.fromkeys(it.push for it in brackets))
+        spread = (
+            f"from {number(min(at))} to {number(max(at))} in {len(at)} repeats"
+            if len(at) > 1
+            else f"between {number(brackets[0].low)} and {number(brackets[0].high)}"
+        )
+        yield (
+            f"At {compared[0].results[0].offered_rps:g} operations/s pull costs less CPU than push "
+            f"below {number(median(at))} reads per post ({spread}); above, {pushes} costs least."
+        )
+    for winner in dict.fromkeys(it.winner for it in none):
+        alike = [it for it in none if it.winner == winner]
+        repeats = f" in {len(alike)} of {len(found)} repeats" if len(found) > 1 else ""
+        yield (
+            f"No crossover between {number(alike[0].low)} and {number(alike[0].high)} reads per "
+            f"post{repeats}: {winner} wins everywhere."
+        )
+    if not found:
+        yield "There is nothing to cross: no load was measured with both push and pull."
+
+
+def _wrong(compared: Sequence[Summary]) -> Iterator[str]:
+    wrong = [summary.name for summary in compared if not summary.as_expected]
+    yield f"Failed: {', '.join(wrong)}." if wrong else "All audits were as expected."
+
+
+def _in_words(costs: Costs) -> str:
+    post, read = (
+        f"{number(sum(us.values()))} µs ({_parts(us)})" for us in (costs.post_us, costs.read_us)
+    )
+    said = f"{costs.variant}: a post costs {post}, a page {read}{_base(costs)}"
+    if costs.runs == FEWEST_RATIOS:
+        return f"{said}; with two loads only, nothing checks that."
+    return f"{said}; no run differs from that by more than {costs.residual:.0%}."
+
+
+def _base(costs: Costs) -> str:
+    base = sum(costs.base_cores.values())
+    return f", and {number(base)} cores are used whatever the rate" if base else ""
+
+
+def _parts(us: Mapping[str, float]) -> str:
+    return ", ".join(f"{role} {number(used)}" for role, used in us.items() if used)
+
+
+def _meetings(found: Sequence[Costs], compared: Sequence[Summary]) -> Iterator[str]:
+    """Yield where pull would cost as much as each push, by these costs."""
+    computed = {it.variant.name for it in compared if it.variant.store_flags.is_computed_on_read}
+    operations_per_s = compared[0].results[0].offered_rps
+    for pull in (it for it in found if it.variant in computed):
+        pushes = [it for it in found if it.variant not in computed]
+        at_this_rate = _met(pull, pushes, operations_per_s)
+        if at_this_rate:
+            yield (
+                f"By these costs, at {operations_per_s:g} operations/s {pull.variant} meets "
+                f"{at_this_rate} reads per post; at rates so high that the cores used whatever the "
+                f"rate don't count, {_met(pull, pushes, inf) or 'none'}."
+            )
+
+
+def _met(pull: Costs, pushes: Sequence[Costs], operations_per_s: float) -> str:
+    met = {push.variant: pull.meets(push, operations_per_s) for push in pushes}
+    return ", ".join(f"{name} at {number(at)}" for name, at in met.items() if at is not None)
+
+
+def _results(compared: Sequence[Summary]) -> list[Result]:
+    return [result for summary in compared for result in summary.results]
+
+
+def _reads(summary: Summary) -> float:
+    return reads_per_post(summary.load) or 0.0

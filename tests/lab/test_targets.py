@@ -1,0 +1,239 @@
+"""Services that aren't ours: measured and audited through their API alone."""
+
+import json
+import shutil
+from contextlib import contextmanager
+from threading import Thread
+
+import pytest
+
+from lab.__main__ import main
+from lab.experiments.fanout import Fanout
+from lab.running.services import service_for
+from lab.targets import variants
+from lab.targets.api import Api, Person
+from lab.targets.audit import FeedAudit, Journal, Post
+from lab.targets.service import AdapterService, TargetService
+from lab.targets.variants import TARGET, adapters, check_host
+from launch.processes import Processes, RunFailed
+from launch.service import Seed, Service, as_audit
+from tests.lab.planted import target as planted
+
+PEOPLE, REACH = 40, 10
+RING = [
+    (1 + it, 1 + (it + step) % PEOPLE)
+    for it in range(PEOPLE)
+    for step in range(-REACH, REACH + 1)
+    if step
+]
+POSTS = 3 * PEOPLE
+"""2,520 deliveries, of which a planted fault hits two."""
+SMALL = ["--shared", "--users=20", "--run-time=2s", "--drain-within=2s"]
+
+
+@contextmanager
+def serving(fault=""):
+    """A target in this process with its people; yields it, its API and them."""
+    people = [Person(it, f"token-{it}") for it in range(1, 1 + PEOPLE)]
+    target = planted.Target({it.token: it.id for it in people}, RING, fault)
+    thread = Thread(target=target.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield target, Api(f"http://127.0.0.1:{target.server_port}"), people
+    target.shutdown()
+    thread.join()
+    target.server_close()
+
+
+def audited(fault, unknown_outcomes=0):
+    """Post to a target with a fault, read each feed once, and return the audit."""
+    with serving(fault) as (target, api, people):
+        posts = [target.publish(1 + number % PEOPLE) for number in range(POSTS)]
+        friends = {it.id: api.friends(it) for it in people}
+        journal = Journal(Post(it["id"], it["author"]) for it in posts)
+        audit = FeedAudit(api, people, friends, journal)
+        next(audit.read_all())
+        return as_audit(audit.counts(unknown_outcomes))
+
+
+def test_right_feeds_are_clean():
+    assert audited("") == {
+        "posts": POSTS,
+        "expected": POSTS * (2 * REACH + 1),
+        "missing": 0,
+        "duplicated": 0,
+        "unexpected": 0,
+        "ok": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        ("drop", "missing"),
+        ("duplicate", "duplicated"),
+        ("stranger", "unexpected"),
+        ("phantom", "unexpected"),
+        ("forgery", "unexpected"),
+    ],
+)
+def test_one_wrong_delivery_of_a_thousand_is_found(fault, kind):
+    found = audited(fault)
+
+    assert found[kind] == 2
+    assert not found["ok"]
+
+
+def test_a_post_whose_request_failed_may_show_or_not():
+    assert audited("phantom", unknown_outcomes=2)["ok"]
+
+
+def test_a_late_delivery_is_waited_for():
+    with serving("drop") as (target, api, people):
+        target.fault = ""
+        post = target.publish(1)
+        late = target.feeds[2].pop()
+        friends = {it.id: api.friends(it) for it in people}
+        audit = FeedAudit(api, people, friends, Journal([Post(post["id"], 1)]))
+
+        rounds = audit.await_newest()
+        assert next(rounds) == 1
+        assert not audit.complete_at
+        target.feeds[2].append(late)
+
+        assert list(rounds) == [0]
+        assert audit.complete_at
+
+
+def test_two_accepted_posts_with_one_id_cannot_be_audited():
+    with pytest.raises(RunFailed, match="the id 7"):
+        Journal([Post(7, 1), Post(7, 2)])
+
+
+def test_a_feed_that_never_ends_is_no_feed():
+    with serving() as (target, api, people):
+        target.publish(1)
+        target.page = lambda owner, before, limit: {
+            "posts": target.feeds[owner][:1],
+            "next": "again",
+        }
+
+        with pytest.raises(RunFailed, match="leads nowhere"):
+            list(api.feed(people[0]))
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:8000", "http://localhost:1", "http://[::1]:1"])
+def test_this_machine_may_be_put_under_load(url):
+    check_host(url, may=False)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://example.org",
+        "http://127.0.0.1.example.org",
+        "http://127.0.0.1@example.org/",
+        "http://10.0.0.1",
+        "http://0.0.0.0.example.org",
+        "https://localhost.example.org",
+    ],
+)
+def test_others_may_not_without_consent(url, tmp_path, capsys):
+    arguments = [f"--target={url}", f"--tokens={tmp_path}/tokens.csv", f"--out={tmp_path}/out"]
+
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "fanout", *arguments])
+
+    assert ended.value.code == 2
+    assert "an attack" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    check_host(url, may=True)
+
+
+def test_a_target_needs_url_and_tokens(capsys):
+    with pytest.raises(SystemExit):
+        main(["run", "fanout", f"--variants={TARGET}"])
+
+    assert "--tokens" in capsys.readouterr().err
+
+
+def test_each_kind_of_variant_has_its_service():
+    fanout = Fanout()
+
+    assert service_for(fanout.variant(TARGET)) is TargetService
+    assert service_for(fanout.variant("stream_framework")) is AdapterService
+    assert service_for(fanout.variant("sqlite-inline-bulk")) is Service
+
+
+def test_the_laboratory_makes_the_friendships_of_a_target_that_has_none(tmp_path):
+    with serving() as (target, api, people), Processes(tmp_path / "logs") as processes:
+        target.friends.clear()
+        tokens = tmp_path / "tokens.csv"
+        rows = "".join(f"{it.id},{it.token}\n" for it in people)
+        tokens.write_text(f"person_id,token\n{rows}")
+        variant = Fanout().variant(TARGET)
+        service = TargetService(variant.at(api.url, tokens), processes, tmp_path)
+        with pytest.raises(RunFailed, match="no friends"):
+            service.prepare(Seed())
+
+        service.variant = variant.at(api.url, tokens, befriends=True)
+        service.prepare(Seed(friends=4))
+
+        assert target.friends[1] == {2, 3, PEOPLE - 1, PEOPLE}
+
+
+def test_our_service_is_clean_from_outside(tmp_path):
+    """The load runs against a service that was started apart, and its CPU is measured by pid."""
+    with Processes(tmp_path / "logs") as processes:
+        variant = Fanout().variant("sqlite-outbox-setbased")
+        service = Service(variant, processes, tmp_path)
+        service.prepare(Seed(people=100, friends=20))
+        service.start()
+        (web,), (drainer,) = processes.pids("web"), processes.pids("workers")
+        arguments = [
+            *(f"--target={service.url}", f"--tokens={service.tokens}"),
+            *(f"--pids=web={web},workers={drainer}", f"--out={tmp_path / 'out'}"),
+        ]
+        status = main(["run", "fanout", *arguments, *SMALL])
+
+    (path,) = tmp_path.glob("out/*/result.json")
+    result = json.loads(path.read_text())
+    assert status == 0
+    assert result["errors"] == []
+    assert result["audit"]["ok"]
+    assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
+    assert result["drain_s"] < 2
+    assert result["cpu_s"]["web"] > 0
+    assert result["cpu_s"]["workers"] > 0
+    assert result["deliveries"] is None
+    assert f"--target {service.url}" in result["environment"]["command"]
+
+
+@pytest.fixture
+def adapter(tmp_path, monkeypatch):
+    """A folder with the planted target as an adapter, which drops one delivery of a thousand."""
+    folder = tmp_path / "others/planted"
+    folder.mkdir(parents=True)
+    (folder / "adapter.toml").write_text(
+        'servers = []\npackages = ["urllib3"]\nseed = ["-c", "pass"]\nworkers = []\n'
+        'web = ["-m", "target"]\n'
+    )
+    shutil.copy(planted.__file__, folder)
+    monkeypatch.setattr(variants, "OTHERS", folder.parent)
+    monkeypatch.setenv("FAULT", "drop")
+    return folder
+
+
+def test_an_adapter_is_found_by_its_folder_and_its_drops_by_the_audit(adapter, tmp_path):
+    out = tmp_path / "out"
+    people = ["--people=100", "--friends=60"]
+
+    status = main(["run", "fanout", "--variants=planted", *people, *SMALL, f"--out={out}"])
+
+    result = json.loads((out / "planted-1/result.json").read_text())
+    assert list(adapters()) == ["planted"]
+    assert status == 1
+    assert result["audit"]["missing"] == result["audit"]["expected"] // 1000 > 0
+    assert (result["audit"]["duplicated"], result["audit"]["unexpected"]) == (0, 0)
+    assert result["errors"] == [f"not drained within 2 s: {result['audit']['missing']} feeds"]
+    assert result["environment"]["servers"]["web"].startswith("urllib3")
+    assert result["cpu_s"]["web"] > 0
