@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 from lab.reporting.presentation import Presentation
 from lab.results.requests import Requests
 from lab.results.result import Result
+from lab.running.generator import generate
 from lab.running.load import Load, chosen
 from launch.service import Seed, Service
 from launch.variants import Variant
@@ -102,6 +103,14 @@ class Experiment(ABC):
     def seeding(self) -> Sequence[Sequence[str]]:
         """Return the management commands that follow ``seed_people``, with their arguments."""
         return ()
+
+    def generate(self, load: Load, service: Service, folder: Path) -> Load:
+        """Put a service under a load; return that load with the time that it took.
+
+        Leaves requests.csv and unanswered.csv in ``folder``. Raises RunFailed.
+        """
+        generate(load, service, folder)
+        return load
 
     @abstractmethod
     def conclude(self, measured: Measured) -> None:

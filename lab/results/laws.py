@@ -11,7 +11,7 @@ from statistics import fmean
 from lab.reporting.formats import number
 from lab.results.requests import Request, Requests
 from lab.results.result import Balance, Result
-from lab.running.load import Load
+from lab.running.load import INTERRUPTED, Load
 
 PAUSED = ("paused", "checked")
 """Arrivals whose users pause after each answer instead of keeping a schedule."""
@@ -94,6 +94,8 @@ def broken(result: Result) -> Iterator[str]:
 
 def _little(result: Result, balance: Balance) -> Iterator[str]:
     """Check N = X (R + Z); with open arrivals, that the generator kept its schedule."""
+    if balance.arrivals == INTERRUPTED:
+        return  # users who were away at times
     if balance.arrivals == "open":
         if abs(balance.begun_rps - result.offered_rps) > TOLERANCE * result.offered_rps:
             yield f"arrivals: {number(balance.begun_rps)}/s began, not {result.offered_rps:g}"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.experiments.base import Experiment
-from lab.running.load import Load
+from lab.running.load import INTERRUPTED, Load
 from launch.service import Seed
 from launch.variants import Variant
 
@@ -36,7 +36,7 @@ class Invocation:
             **({"loads": load.name} if load.name else {}),
             "users": load.users,
             "run-time": f"{load.run_time_s}s",
-            "arrivals": load.arrivals,
+            **({"arrivals": load.arrivals} if load.arrivals != INTERRUPTED else {}),
             "servers": self.servers,
             "drain-within": f"{self.drain_within_s}s",
             **{name.replace("_", "-"): f"{it:g}" for name, it in self.own.items()},

@@ -13,6 +13,9 @@ COOL_DOWN_S = 4
 """The load goes on beyond the window, which begins with the first request: Locust counts its run
 time from before its users have started, on a busy machine from seconds before."""
 
+INTERRUPTED = "interrupted"
+"""Arrivals of users whom the experiment itself stops at times."""
+
 
 def warm_up_s(run_time_s: int) -> int:
     return max(RAMP_S, min(WARM_UP_S, run_time_s))

@@ -1,10 +1,8 @@
 """One run of one variant, from an empty folder to a result."""
 
-import subprocess
 import time
 import traceback
 from collections.abc import Collection
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,12 +15,11 @@ from lab.results.result import Result
 from lab.running import environment
 from lab.running.invocation import Invocation
 from lab.running.load import Load
-from lab.running.resources import Shortage, check_resources
+from lab.running.resources import Shortage
 from lab.running.sampler import Sampler
 from lab.running.services import service_for
 from launch.ports import claimed
 from launch.processes import Processes, RunFailed
-from launch.service import Service
 from launch.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
@@ -88,7 +85,8 @@ def _measure(
             *([SHARED] if invocation.shared else []),
         ]
         with Sampler(processes) as sampler:
-            _generate(load, service, processes, out)
+            load = invocation.experiment.generate(load, service, out)
+            result.window_s = load.run_time_s
         requests = read_requests(out, load)
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests, service.elsewhere)
@@ -105,32 +103,6 @@ def _measure(
                 invocation.own,
             )
         )
-
-
-def _generate(load: Load, service: Service, processes: Processes, out: Path) -> None:
-    command = _asked_of(service.variant, load).locust(service.url, service.tokens, out)
-    with stage(f"load: {load.users} users", load.seconds) as advance:
-        locust = processes.start("locust", command, {})
-        while _still_running(locust):
-            processes.check("web")
-            check_resources(service.folder)
-            advance()
-    if locust.returncode != 0:
-        raise RunFailed(f"locust ended with {locust.returncode}: {processes.log_tail('locust')}")
-
-
-def _asked_of(variant: Variant, load: Load) -> Load:
-    if variant.locustfile:
-        return replace(load, locustfile=variant.locustfile, options=variant.options)
-    return replace(load, options={**load.options, **variant.options})
-
-
-def _still_running(process: subprocess.Popen[bytes]) -> bool:
-    try:
-        process.wait(timeout=0.2)
-    except subprocess.TimeoutExpired:
-        return True
-    return False
 
 
 def _record_requests(result: Result, requests: Requests) -> None:

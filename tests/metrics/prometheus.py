@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
+from lab.faults.running import serving
 from launch.processes import Processes, free_port
-from tests.system.processes import Running
 
 CONFIG = """
 global: {{scrape_interval: 200ms, scrape_timeout: 200ms}}
@@ -75,7 +75,7 @@ def metered(folder):
     """A service whose processes count in a folder that they share."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder / "metrics"))
-        with Running("sqlite-outbox-setbased", folder, clients=0) as running:
+        with serving("sqlite-outbox-setbased", folder, clients=0) as running:
             yield running
 
 

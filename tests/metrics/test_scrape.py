@@ -11,10 +11,10 @@ from ipaddress import ip_network
 
 import pytest
 
+from lab.faults.running import SEED
 from launch.processes import free_port
 from metrics.scrape import may_scrape
 from tests.metrics.prometheus import metered, watch
-from tests.system.processes import SEED
 
 REQUESTS = 'sum(feed_requests_total{route="v1/posts/", method="POST"})'
 POSTS = "sum(feed_posts_delivered_total)"

@@ -19,8 +19,8 @@ from tempfile import TemporaryDirectory
 
 import psutil
 
+from lab.faults.running import JSON, Repeated, serving
 from launch.service import Seed
-from tests.system.processes import JSON, Repeated, Running
 
 POST = ("POST", "/v1/posts/", '{"body": "text"}')
 FEED = ("GET", "/v1/feed/", None)
@@ -206,10 +206,8 @@ def deactivate(running, wait_s=3.0) -> dict:
     return {"before": before.status, f"{wait_s:g} s after": after.status}
 
 
-def attackable(variant, folder) -> Running:
-    running = Running(variant, folder, clients=0, seed=SEED, seeding=[POSTS])
-    running.service.guarded = True
-    return running
+def attackable(variant, folder):
+    return serving(variant, folder, clients=0, seed=SEED, seeding=[POSTS], guarded=True)
 
 
 ATTACKS = {

@@ -7,7 +7,7 @@ from http.client import HTTPConnection
 
 import pytest
 
-from tests.system.processes import Running, wait_for
+from lab.faults.running import serving, wait_for
 
 pytestmark = pytest.mark.alone
 
@@ -18,7 +18,7 @@ MAX_AGE_S = 1
 def running(tmp_path, monkeypatch):
     monkeypatch.setenv("FEED_BACKLOG_MAX_AGE_S", str(MAX_AGE_S))
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", f"{tmp_path}/metrics")
-    with Running("sqlite-outbox-setbased", tmp_path, clients=0) as running:
+    with serving("sqlite-outbox-setbased", tmp_path, clients=0) as running:
         yield running
 
 

@@ -11,7 +11,7 @@ import MySQLdb
 import psutil
 import pytest
 
-from tests.system.processes import Running
+from lab.faults.running import serving
 
 DEADLINE_S = 15
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.alone
 def running(tmp_path_factory):
     """A service on MySQL, without load."""
     folder = tmp_path_factory.mktemp("run")
-    with Running("mysql_tuned-inline-setbased", folder, clients=0) as running:
+    with serving("mysql_tuned-inline-setbased", folder, clients=0) as running:
         yield running
 
 

@@ -11,7 +11,7 @@ import MySQLdb
 import psutil
 import pytest
 
-from tests.system.processes import JSON, Repeated, Running
+from lab.faults.running import JSON, Repeated, serving
 
 pytestmark = pytest.mark.alone
 
@@ -25,7 +25,7 @@ def running(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DB_READ_TIMEOUT_S", str(READ_TIMEOUT_S))
         folder = tmp_path_factory.mktemp("run")
-        with Running("mysql_tuned-outbox-ring", folder, clients=0) as running:
+        with serving("mysql_tuned-outbox-ring", folder, clients=0) as running:
             yield running
 
 

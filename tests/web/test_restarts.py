@@ -10,7 +10,7 @@ from http.client import HTTPConnection, HTTPException
 import psutil
 import pytest
 
-from tests.system.processes import wait_for
+from lab.faults.running import wait_for
 from tests.web.test_slow_worker import SHORT, SLOW, pid_of, serving
 
 

@@ -12,7 +12,7 @@ from http.client import HTTPConnection
 import psutil
 import pytest
 
-from tests.system.processes import wait_for
+from lab.faults.running import wait_for
 from tests.web.conftest import web
 from web.lanes import HASHING, THREADS
 from web.slow_worker import MOST_PER_THREAD, NICE, WITHIN_S

@@ -1,0 +1,125 @@
+"""Faults: what is lost, shown wrong, refused or late when a part of the service fails."""
+
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import ClassVar
+
+from lab.experiments.base import Asked, Experiment, Measured, Option
+from lab.experiments.faults import figures
+from lab.experiments.faults.presentation import UNGUARDED, FaultsPresentation
+from lab.faults.catalogue import FAULTS
+from lab.faults.moments import CLIENTS, Seen, observe
+from lab.faults.running import SEED, Running, audit_pages
+from lab.progress import console, stage
+from lab.running.load import INTERRUPTED, Load
+from launch.processes import RunFailed
+from launch.service import Service
+from launch.variants import Variant
+
+MOMENTS = 3
+CONTROL_MOMENTS = 10
+"""Most moments of a control, which ends with the first that does harm: not every moment does."""
+MOMENT_S = 8
+"""Estimated time of one."""
+SWEEPING = {"FEED_GRACE_S": "1", "FEED_SWEEP_S": "1"}
+"""So that posts that a dead worker or request left are found within the time of a moment."""
+PLANTED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.settings"}
+
+
+@dataclass(frozen=True)
+class Moments(Load):
+    """Clients who post and readers who compare, for as long as the moments of a fault take."""
+
+    moments: int = MOMENTS
+
+
+@dataclass(frozen=True)
+class Control(Variant):
+    """A variant whose service lacks what guards against the fault."""
+
+    @property
+    def should_be_clean(self) -> bool:
+        return False
+
+
+class Faults(Experiment):
+    name = "faults"
+    presentation = FaultsPresentation()
+    locustfile = "locustfiles/fanout.py"
+    """Of ``lab up`` only."""
+    variants: ClassVar[tuple[str, ...]] = (
+        "mysql_tuned-outbox-ring",
+        "mysql_tuned-inline-ring",
+        "mysql_tuned-task-setbased",
+        "mysql_tuned-task-setbased@rabbitmq",
+        "mysql_tuned-outbox-ring-unguarded",
+        "mysql_tuned-inline-ring-unguarded",
+        "mysql_tuned-task-setbased-unguarded",
+        "mysql_tuned-task-setbased@rabbitmq-unguarded",
+    )
+    seed = SEED
+    around_s = 20
+    options = (Option("moments", f"at which a fault is injected ({MOMENTS})"),)
+
+    def variant(self, name: str) -> Variant:
+        """Return a variant; ``-unguarded`` after its name makes it a control."""
+        plain = Variant.named(name.removesuffix(UNGUARDED))
+        settings = {**plain.settings, **SWEEPING}
+        if name.endswith(UNGUARDED):
+            fields = vars(plain) | {"name": name, "settings": settings | PLANTED}
+            return Control(**fields)
+        return replace(plain, settings=settings)
+
+    def loads(self, asked: Asked) -> list[Load]:
+        moments = round(asked.own.get("moments", MOMENTS))
+        return [
+            Moments(
+                asked.users or CLIENTS,
+                moments * MOMENT_S,
+                self.locustfile,
+                name=fault.name,
+                arrivals=INTERRUPTED,
+                counted=("POST /v1/posts/",),
+                warm_up_s=0,
+                cool_down_s=0,
+                moments=moments,
+            )
+            for fault in FAULTS.values()
+        ]
+
+    def suits(self, variant: Variant, load: Load) -> bool:
+        fault = FAULTS[load.name]
+        if isinstance(variant, Control) and not fault.safeguard:
+            return False
+        reason = fault.unavailable() if fault.suits(variant) else None
+        if reason:
+            console.print(f"[yellow]{fault.name} is left out:[/yellow] {reason}")
+        return fault.suits(variant) and reason is None
+
+    def generate(self, load: Load, service: Service, folder: Path) -> Load:
+        if service.elsewhere:
+            raise RunFailed("faults need servers that the laboratory has started itself")
+        assert isinstance(load, Moments)
+        running, fault, began = Running(service), FAULTS[load.name], time.monotonic()
+        is_control = isinstance(service.variant, Control)
+        if is_control:
+            running.lack(fault.safeguard)
+        with stage(f"{fault.name}: {fault.text}") as advance:
+            observe(
+                fault,
+                running,
+                folder,
+                moments=CONTROL_MOMENTS if is_control else load.moments,
+                until_harm=is_control,
+                clients=load.users,
+                advance=advance,
+            )
+        return replace(load, run_time_s=max(1, round(time.monotonic() - began)))
+
+    def conclude(self, measured: Measured) -> None:
+        with stage("audit"):
+            audit = audit_pages(measured.service, measured.service.folder / "accepted.csv")
+        seen, fault = Seen.read(measured.folder), FAULTS[measured.load.name]
+        measured.result.audit = figures.audit_of(seen, audit, fault)
+        measured.result.extra |= figures.as_extra(seen)

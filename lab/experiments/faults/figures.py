@@ -1,0 +1,62 @@
+"""The figures of a run: what its audit found, and what was seen of each moment."""
+
+from collections.abc import Iterable, Mapping
+from statistics import median
+from typing import Any
+
+from lab.faults.base import Fault
+from lab.faults.moments import GOOD, REFUSED, Seen, late
+
+FINDINGS = (
+    *("lost", "duplicated", "phantom", "wrong_pages"),
+    *("bad_answers", "late", "slow_probes", "never_normal"),
+)
+SUREST = 0.95
+
+
+def audit_of(seen: Seen, timelines: Mapping[str, Any], fault: Fault) -> dict[str, Any]:
+    """Return the audit of a run, from that of its timelines and what readers and clients saw."""
+    allowed = {str(status) for status in GOOD | (REFUSED if fault.refuses else set())}
+    if fault.hides_answers:
+        allowed.add("none")
+    found = {
+        "lost": timelines["missing"],
+        "duplicated": timelines["duplicated"],
+        "phantom": timelines["unexpected"],
+        "wrong_pages": seen.wrong_pages,
+        "bad_answers": sum(n for status, n in seen.answers.items() if status not in allowed),
+        "late": late(seen, fault),
+        "slow_probes": int(seen.slowest_probe_s > fault.probes_within_s),
+        "never_normal": sum(it.normal_s is None for it in seen.moments),
+    }
+    return found | {"ok": not any(found.values()) and seen.compared > 0}
+
+
+def as_extra(seen: Seen) -> dict[str, float | None]:
+    """Return the figures of a result: times in seconds, medians of its moments."""
+    answers = {f"answers_{status}": float(count) for status, count in seen.answers.items()}
+    told = [it.told_s for it in seen.moments]
+    return answers | {
+        "moments": len(seen.moments),
+        "at_stake": _median(it.at_stake for it in seen.moments),
+        "pages": seen.pages,
+        "compared": seen.compared,
+        "longest_s": seen.longest_s,
+        "typical_s": max((it.typical_s for it in seen.moments), default=None),
+        "normal_s": _median(it.normal_s for it in seen.moments),
+        "normal_worst_s": max((it.normal_s or 0.0 for it in seen.moments), default=None),
+        "told_s": _median(told),
+        "told": sum(it is not None for it in told),
+        "slowest_probe_s": seen.slowest_probe_s,
+        "loaded_s": seen.loaded_s,
+    }
+
+
+def bound(moments: int) -> float:
+    """Return the share of moments that may do harm, at 95 %, where none of so many did."""
+    return 1.0 - float((1 - SUREST) ** (1 / moments))
+
+
+def _median(values: Iterable[float | None]) -> float | None:
+    known = [it for it in values if it is not None]
+    return round(median(known), 3) if known else None

@@ -1,0 +1,1 @@
+"""Faults of a running service: injected under load, with readers who compare every page."""

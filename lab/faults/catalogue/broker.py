@@ -1,0 +1,50 @@
+"""A broker that dies, or stops answering."""
+
+import time
+from contextlib import AbstractContextManager
+
+import psutil
+
+from lab.faults.catalogue.celery import AWAY_S, CeleryFault, Supervised
+from lab.faults.catalogue.redis_server import FROZEN_S
+from lab.faults.readers import Readers
+from lab.faults.running import Running, frozen
+
+
+class BrokerKilled(CeleryFault):
+    name = "broker-killed"
+    text = f"The broker is killed, and starts again after {AWAY_S:g} s."
+    safeguard = "sweeps"
+    at_stake = "posts accepted meanwhile"
+
+    def during(self, running: Running) -> AbstractContextManager[object]:
+        return Supervised(running)
+
+    def inject(self, running: Running, readers: Readers) -> int:
+        broker = running.service.servers[-1]
+        with readers.held_up():
+            killed_at = time.monotonic()
+            running.kill(broker.role)
+            time.sleep(AWAY_S)
+            broker.start()
+            return running.accepted_between(killed_at, time.monotonic())
+
+
+class BrokerFrozen(CeleryFault):
+    name = "broker-frozen"
+    text = f"The broker is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP)."
+    safeguard = "sweeps"
+    at_stake = "posts accepted meanwhile"
+
+    def during(self, running: Running) -> AbstractContextManager[object]:
+        return Supervised(running)
+
+    def inject(self, running: Running, readers: Readers) -> int:
+        role = running.service.servers[-1].role
+        parents = [psutil.Process(pid) for pid in running.processes.pids(role)]
+        family = [it.pid for one in parents for it in (one, *one.children(recursive=True))]
+        with readers.held_up():
+            began = time.monotonic()
+            with frozen(family):
+                time.sleep(FROZEN_S)
+            return running.accepted_between(began, time.monotonic())

@@ -1,0 +1,344 @@
+"""A service of real processes under load: clients who post, and handles to break its parts."""
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+from urllib.parse import urlsplit
+
+import MySQLdb
+import psutil
+
+from launch.processes import Processes, RunFailed
+from launch.servers.base import Server
+from launch.service import Seed, Service
+from launch.variants import Variant
+
+Commands = Sequence[Sequence[str]]
+SEED = Seed(people=200, friends=100)
+JSON = {"Content-Type": "application/json"}
+CLIENT_WAITS_S = 20
+SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
+
+
+class Answer(NamedTuple):
+    """A request and what came back. Times are of the monotonic clock."""
+
+    request: str
+    """Method and route, like "POST /v1/posts/"."""
+    begun_at: float
+    ended_at: float
+    status: int | None
+    """None: no answer."""
+
+
+class Running:
+    """A service that runs, with clients who post as fast as they are answered."""
+
+    def __init__(self, service: Service) -> None:
+        self.service = service
+        self.processes, self.folder = service.processes, service.folder
+        self.database = service.folder / "feed-0.sqlite3"
+        tokens = service.tokens.read_text().split()[1:]
+        self.tokens = [row.split(",")[1] for row in tokens]
+        self.accepted: list[tuple[float, dict[str, Any]]] = []
+        """Time of the answer, and the post."""
+        self.refused: list[float] = []
+        self.answers: list[Answer] = []
+        """Of all clients and readers."""
+        self.loaded_at = 0.0
+        self._stopping = threading.Event()
+        self._clients: list[threading.Thread] = []
+        self._pause_s = 0.0
+
+    @contextmanager
+    def load(self, clients: int, pause_s: float = 0.0) -> Iterator[None]:
+        """Post while the block runs, or until the audit; pause after each answer."""
+        self._pause_s = pause_s
+        self._start_clients(clients)
+        try:
+            yield
+        finally:
+            self.stop_clients()
+
+    @contextmanager
+    def without_clients(self) -> Iterator[None]:
+        """Let nobody post while the block runs."""
+        clients = len(self._clients)
+        self.stop_clients()
+        yield
+        self._start_clients(clients)
+
+    def _start_clients(self, clients: int) -> None:
+        self.loaded_at = time.monotonic()
+        self._stopping.clear()
+        self._clients = [threading.Thread(target=self._post, args=(n,)) for n in range(clients)]
+        for client in self._clients:
+            client.start()
+
+    def stop_clients(self) -> None:
+        self._stopping.set()
+        for client in self._clients:
+            client.join()
+
+    def accepted_between(self, start: float, end: float) -> int:
+        return sum(start <= at < end for at, _ in self.accepted)
+
+    def audit(self) -> dict[str, Any]:
+        """Stop the load, wait for the drain and audit against all accepted posts."""
+        return self.service.audit(self.drained())
+
+    def audit_pages(self) -> dict[str, Any]:
+        """Audit like ``audit``; what a timeline leaves to the database is no fault here."""
+        return audit_pages(self.service, self.drained())
+
+    def drained(self) -> Path:
+        """Stop the load and wait for the drain; return the file of the accepted posts."""
+        self.stop_clients()
+        list(self.service.drain())
+        path = self.folder / "accepted.csv"
+        rows = [f"{post['id']},{post['author']},{post['created_at']}" for _, post in self.accepted]
+        path.write_text("\n".join(["id,author,created_at", *rows]))
+        return path
+
+    def server(self, role: str) -> Server:
+        """Return a server that was started here. Raises StopIteration if there is none."""
+        return next(
+            server
+            for server in self.service.servers
+            if server.role == role and isinstance(server, Server)
+        )
+
+    def kill(self, role: str) -> None:
+        for pid in self.processes.pids(role):
+            os.kill(pid, signal.SIGKILL)
+        self.processes.stop(role)
+
+    def restart(self, role: str) -> None:
+        """Kill a server and start it again."""
+        self.kill(role)
+        self.server(role).start()
+
+    def replace_drainers(self) -> None:
+        self.processes.stop("workers")
+        self.service.start_workers()
+
+    def lack(self, safeguard: str) -> None:
+        """Take a safeguard out of a service that runs ``lab.faults.unguarded``; "": none."""
+        (self.folder / "lacking").write_text(safeguard)
+
+    def query(self, sql: str) -> int:
+        """Ask the database for one number."""
+        return int(self.rows(sql)[0][0])
+
+    def rows(self, sql: str) -> Sequence[tuple[Any, ...]]:
+        with closing(self.connect()) as connection:
+            cursor = connection.cursor()
+            cursor.execute(sql)
+            found: Sequence[tuple[Any, ...]] = cursor.fetchall()
+            return found
+
+    def connect(self) -> Any:
+        """Return a new connection to the database."""
+        url = urlsplit(self.service.environments[0]["DATABASE_URL"])
+        if url.scheme == "sqlite":
+            return sqlite3.connect(self.database, timeout=5)
+        return MySQLdb.connect(host=url.hostname, port=url.port, user=url.username, db="feed")
+
+    def end_connection(self, number: int) -> None:
+        """End a connection to MySQL, and free what it had locked."""
+        with suppress(MySQLdb.OperationalError), closing(self.connect()) as connection:
+            connection.cursor().execute(f"KILL {number}")  # unless it has ended by itself
+
+    def workers_of(self, role: str) -> list[int]:
+        """Return the processes of a role that do the work: gunicorn's children, or the drainer."""
+        parents = [psutil.Process(pid) for pid in self.processes.pids(role)]
+        return [p.pid for parent in parents for p in parent.children() or [parent]]
+
+    def in_transaction(self, pid: int) -> bool:
+        """Return whether a process is inside a transaction (on SQLite: a write transaction)."""
+        if not self.service.servers:
+            return self._holds_sqlites_lock(pid)
+        return bool(self.transactions(pid))
+
+    def transactions(self, pid: int) -> list[int]:
+        """Return MySQL's ids of the connections on which a process is inside a transaction."""
+        time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s
+        ports = [c.laddr.port for c in psutil.Process(pid).net_connections("tcp")]
+        hosts = ", ".join(f"'127.0.0.1:{port}'" for port in ports) or "''"
+        found = self.rows(
+            f"""
+            SELECT id FROM information_schema.innodb_trx
+              JOIN information_schema.processlist ON id = trx_mysql_thread_id
+             WHERE host IN ({hosts})
+            """  # noqa: S608  ports of this machine
+        )
+        return [number for (number,) in found]
+
+    def _holds_sqlites_lock(self, pid: int) -> bool:
+        inode = Path(f"{self.database}-shm").stat().st_ino
+        locks = Path("/proc/locks").read_text().splitlines()
+        return any(
+            f" WRITE {pid} " in lock and lock.endswith(f":{inode} {SQLITE_WRITE_LOCK}")
+            for lock in locks
+        )
+
+    def _post(self, number: int) -> None:
+        rng = random.Random(number)  # noqa: S311
+        connection = HTTPConnection("127.0.0.1", self.service.port, timeout=CLIENT_WAITS_S)
+        with closing(connection):
+            while not self._stopping.is_set():
+                status, body = self.ask(
+                    connection, rng.choice(self.tokens), "POST", "/v1/posts/", '{"body": "text"}'
+                )
+                if status == 201:
+                    self.accepted.append((time.monotonic(), body))
+                else:
+                    self.refused.append(time.monotonic())
+                    time.sleep(0.01)
+                self._stopping.wait(self._pause_s)
+
+    def ask(
+        self, connection: HTTPConnection, token: str, method: str, path: str, text: str | None
+    ) -> tuple[int | None, Any]:
+        """Send a request once; return its status and parsed body, or None for no answer."""
+        headers = {"Authorization": f"Bearer {token}"} | JSON
+        route, begun_at, status, found = path.partition("?")[0], time.monotonic(), None, None
+        try:
+            connection.request(method, path, text, headers)
+            answer = connection.getresponse()
+            body = answer.read()
+            status, found = answer.status, json.loads(body) if body else None
+        except (OSError, HTTPException):
+            connection.close()  # the next request opens it again
+        except json.JSONDecodeError:
+            pass  # a page of gunicorn's: the status says enough
+        self.answers.append(Answer(f"{method} {route}", begun_at, time.monotonic(), status))
+        return status, found
+
+
+@contextmanager
+def serving(
+    variant: str | Variant,
+    folder: Path,
+    clients: int = 4,
+    seed: Seed = SEED,
+    seeding: Commands = (),
+    *,
+    guarded: bool = False,
+) -> Iterator[Running]:
+    """Start a variant, or the one of this name, and post to it; all of it ends with the block.
+
+    ``guarded``: with the service's own limits.
+    """
+    with Processes(folder / "logs") as processes:
+        if isinstance(variant, str):
+            variant = Variant.named(variant)
+        service = Service(variant, processes, folder)
+        service.guarded = guarded
+        service.prepare(seed, seeding)
+        service.start()
+        running = Running(service)
+        with running.load(clients):
+            yield running
+
+
+def audit_pages(service: Service, accepted: Path) -> dict[str, Any]:
+    """Return what ``audit_timelines`` counts; what it leaves to the database is no fault."""
+    (env,) = service.environments
+    told = service.manage("audit_timelines", env, "--json", f"--accepted={accepted}", ok=(0, 1))
+    found: dict[str, Any] = json.loads(told)
+    return found
+
+
+class Repeated:
+    """Threads that do something again and again while a block runs, until ``stopping`` is set.
+
+    Leaving the block raises RunFailed if one of them has failed.
+    """
+
+    def __init__(self, pieces: Iterable[Callable[[], None]]) -> None:
+        self.stopping = threading.Event()
+        self._failed: list[Exception] = []
+        self._threads = [threading.Thread(target=self._run, args=(it,)) for it in pieces]
+
+    def __enter__(self) -> Self:
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stopping.set()
+        for thread in self._threads:
+            thread.join()
+        if self._failed and error is None:
+            raise RunFailed(f"a thread failed: {self._failed[0]!r}") from self._failed[0]
+
+    def _run(self, piece: Callable[[], None]) -> None:
+        try:
+            piece()
+        except Exception as error:  # whatever it is, nothing was compared any more
+            self._failed.append(error)
+
+
+def wait_for(condition: Callable[[], bool], within_s: float = 20) -> None:
+    """Wait until a condition holds. Raises RunFailed if it doesn't in time."""
+    give_up_at = time.monotonic() + within_s
+    while not condition():
+        if time.monotonic() > give_up_at:
+            raise RunFailed(f"what was waited for didn't come within {within_s} s")
+        time.sleep(0.01)
+
+
+def kill_when(pids: Callable[[], Iterable[int]], hit: Callable[[int], bool]) -> int:
+    """SIGKILL the first process that is stopped where ``hit(pid)`` says so; return its pid."""
+    pid = freeze_when(pids, hit)
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def freeze_when(
+    pids: Callable[[], Iterable[int]], hit: Callable[[int], bool], *, within_s: float = 60
+) -> int:
+    """SIGSTOP a process again and again until ``hit(pid)`` says so; return its pid.
+
+    Raises RunFailed if that takes too long.
+    """
+    give_up_at = time.monotonic() + within_s
+    while time.monotonic() < give_up_at:
+        for pid in pids():
+            os.kill(pid, signal.SIGSTOP)
+            while psutil.Process(pid).status() != psutil.STATUS_STOPPED:
+                time.sleep(0.0005)
+            if hit(pid):
+                return pid
+            os.kill(pid, signal.SIGCONT)
+            time.sleep(random.random() / 50)  # noqa: S311
+    raise RunFailed("no process was ever found in the middle of its work")
+
+
+@contextmanager
+def frozen(pids: Iterable[int]) -> Iterator[None]:
+    """Stop processes while the block runs."""
+    processes = [psutil.Process(pid) for pid in pids]
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()

@@ -1,0 +1,37 @@
+# mypy: ignore-errors
+"""receipts: they are set before the deliveries."""
+
+import time
+
+from django.db import transaction
+
+from feed import delivery
+from feed.models import Post
+from feed.timeline_stores import get_timeline_store
+from lab.faults.unguarded.switch import lacks
+
+_deliver_claimed, _deliver_one = delivery._deliver_claimed, delivery.deliver_one
+
+
+def _claimed(backlog, limit):
+    if not lacks("receipts"):
+        return _deliver_claimed(backlog, limit)
+    return _receipt_first(list(backlog.order_by("id")[:limit]))
+
+
+def _one(post_id):
+    if not lacks("receipts"):
+        return _deliver_one(post_id)
+    return _receipt_first(list(Post.objects.pending().filter(id=post_id)))
+
+
+def _receipt_first(posts):
+    delivery.set_receipts(posts)
+    with transaction.atomic():
+        list(Post.objects.select_for_update().filter(id__in=[post.id for post in posts]))
+        time.sleep(0.02)
+        get_timeline_store().deliver(posts)
+    return len(posts)
+
+
+delivery._deliver_claimed, delivery.deliver_one = _claimed, _one

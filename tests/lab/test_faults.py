@@ -1,0 +1,125 @@
+"""The experiment faults, on planted results; tests/system/test_faults.py runs each fault."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.__main__ import main
+from lab.experiments import EXPERIMENTS
+from lab.experiments.base import Asked
+from lab.experiments.faults import figures
+from lab.faults.catalogue import FAULTS
+from lab.faults.moments import Moment, Seen
+from tests.lab.test_capacity import step as searched
+
+FAULTS_RUN = EXPERIMENTS["faults"]
+NAME = "mysql_tuned-outbox-ring"
+CLEAN = {"missing": 0, "duplicated": 0, "unexpected": 0}
+MOMENT = Moment(at_stake=265, lasted_s=0.1, normal_s=0.5, told_s=None, typical_s=0.01)
+
+
+def seen(moments=20, **changes):
+    usual = {"pages": 800, "compared": 9000, "answers": {"200": 800, "201": 400}}
+    return Seen(moments=[MOMENT] * moments, **usual | changes)
+
+
+def result(what, *, fault="redis-emptied", variant=NAME, timelines=CLEAN):
+    audit = figures.audit_of(what, timelines, FAULTS[fault])
+    extra = figures.as_extra(what)
+    one = searched(1000, variant=variant)
+    return replace(one, experiment="faults", load=fault, extra=extra, audit=audit, errors=[])
+
+
+def report_of(folder, *results):
+    for number, one in enumerate(results):
+        replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
+    return main(["report", str(folder)]), (folder / "report.md").read_text()
+
+
+def test_moments_without_harm_bound_the_share_of_those_that_do(tmp_path):
+    status, markdown = report_of(tmp_path, result(seen()))
+
+    assert status == 0
+    assert "20 moments of 1 faults: 0 deliveries lost, 0 duplicated, 0 phantom" in markdown
+    assert "0 of 20 moments of one fault means that less than 13.9% of such moments" in markdown
+    assert f"| {NAME}, redis-emptied | clean | 20 | 265 | 0 | 0 | 0 | 0 | 800 |" in markdown
+
+
+@pytest.mark.parametrize(
+    ("changes", "found"),
+    [
+        ({"wrong_pages": 2}, "2 wrong_pages"),
+        ({"answers": {"200": 8, "500": 1}}, "1 bad_answers"),
+        ({"answers": {"200": 8, "none": 1}}, "1 bad_answers"),
+        ({"slowest_probe_s": 2.1}, "1 slow_probes"),
+        ({"moments": [replace(MOMENT, typical_s=2.0)]}, "1 late"),
+        ({"moments": [replace(MOMENT, normal_s=None)]}, "1 never_normal"),
+    ],
+)
+def test_what_was_seen_of_a_fault_can_fail_it(changes, found, tmp_path):
+    status, markdown = report_of(tmp_path, result(replace(seen(), **changes)))
+
+    assert status == 1
+    assert f"FAILED: {found} |" in markdown
+    assert "Not as it should be: mysql_tuned-outbox-ring, redis-emptied." in markdown
+
+
+def test_what_the_audit_finds_fails_it(tmp_path):
+    status, markdown = report_of(tmp_path, result(seen(), timelines={**CLEAN, "missing": 3}))
+
+    assert status == 1
+    assert "FAILED: 3 lost" in markdown
+
+
+def test_only_where_refusals_are_right_may_requests_be_refused():
+    refused = seen(answers={"201": 100, "503": 1})
+
+    assert figures.audit_of(refused, CLEAN, FAULTS["database-killed"])["ok"]
+    assert not figures.audit_of(refused, CLEAN, FAULTS["drainer-killed"])["ok"]
+
+
+def test_pages_that_were_never_compared_prove_nothing():
+    assert not figures.audit_of(seen(compared=0), CLEAN, FAULTS["redis-emptied"])["ok"]
+
+
+@pytest.mark.parametrize(
+    ("wrong_pages", "status", "said"), [(9, 0, "1 of 1 controls are red."), (0, 1, "NOT RED")]
+)
+def test_a_control_has_to_be_red(wrong_pages, status, said, tmp_path):
+    control = result(seen(1, wrong_pages=wrong_pages), variant=f"{NAME}-unguarded")
+
+    found, markdown = report_of(tmp_path, result(seen()), control)
+
+    assert found == status
+    assert said in markdown
+
+
+def test_a_control_differs_from_its_variant_in_what_is_planted_alone():
+    plain, control = map(FAULTS_RUN.variant, (NAME, f"{NAME}-unguarded"))
+    planted = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.settings"}
+
+    assert control.environment == plain.environment | planted
+    assert (plain.should_be_clean, control.should_be_clean) == (True, False)
+
+
+def test_faults_are_tried_where_they_can_happen():
+    loads = {name: {it.name for it in suited(name)} for name in FAULTS_RUN.variants}
+
+    assert "drainer-killed" in loads[NAME]
+    assert "celery-child-killed" not in loads[NAME]
+    assert "redis-emptied" not in loads["mysql_tuned-task-setbased"]
+    assert set.union(*loads.values()) == {
+        name for name, fault in FAULTS.items() if fault.unavailable() is None
+    }
+
+
+def suited(name):
+    return FAULTS_RUN.loads_of(FAULTS_RUN.variant(name), Asked())
+
+
+def test_the_page_lists_every_fault():
+    page = Path("docs/faults.md").read_text()
+
+    for fault in FAULTS.values():
+        assert f"| `{fault.name}` | {fault.text} | {fault.safeguard} |" in page

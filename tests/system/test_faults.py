@@ -1,0 +1,115 @@
+"""Every fault of the catalogue, at a moment under load, while readers compare every page."""
+
+import os
+from contextlib import ExitStack
+
+import pytest
+from amqp.exceptions import PreconditionFailed
+
+from lab.experiments import EXPERIMENTS
+from lab.experiments.faults.figures import audit_of
+from lab.experiments.faults.presentation import UNGUARDED
+from lab.faults.catalogue import FAULTS
+from lab.faults.catalogue.celery import QUEUE, channel
+from lab.faults.catalogue.redis_keys import redis_of
+from lab.faults.moments import does_harm, observe
+from lab.faults.running import audit_pages, serving
+
+pytestmark = pytest.mark.alone
+
+MOMENTS = int(os.environ.get("FAULTS_MOMENTS", "1"))
+CONTROL_MOMENTS = 10
+FAULTS_RUN = EXPERIMENTS["faults"]
+VARIANTS = [
+    *(name for name in FAULTS_RUN.variants if not name.endswith(UNGUARDED)),
+    "sqlite-outbox-setbased",
+    "sqlite-inline-setbased",
+]
+RABBITMQ = "mysql_tuned-task-setbased@rabbitmq"
+ON_SQLITE = [
+    ("sqlite-outbox-setbased", FAULTS["drainer-killed"]),
+    ("sqlite-inline-setbased", FAULTS["web-worker-killed"]),
+]
+
+
+def variants_for(fault):
+    """Return the first variant that a fault suits; all where it is about Celery."""
+    suited = [name for name in VARIANTS if fault.suits(FAULTS_RUN.variant(name))]
+    return suited if fault.needs_celery else suited[:1]
+
+
+# By variant, so that the faults of each share a service.
+CASES = [(name, it) for name in VARIANTS for it in FAULTS.values() if name in variants_for(it)]
+BY_SAFEGUARD = {fault.safeguard: fault for fault in FAULTS.values() if fault.safeguard}
+CONTROLS = sorted(
+    ((f"{variants_for(it)[0]}{UNGUARDED}", it) for it in BY_SAFEGUARD.values()),
+    key=lambda case: case[0],
+)
+
+
+def named(value):
+    return value if isinstance(value, str) else value.name
+
+
+@pytest.fixture(scope="module")
+def serve(tmp_path_factory):
+    """Return a function that returns the service of a variant; only the last one asked for runs."""
+    served = {}
+    with ExitStack() as services:
+
+        def service_of(name):
+            if name not in served:
+                services.close()
+                served.clear()
+                folder = tmp_path_factory.mktemp("run")
+                started = serving(FAULTS_RUN.variant(name), folder, clients=0)
+                served[name] = services.enter_context(started)
+            return served[name]
+
+        yield service_of
+
+
+@pytest.mark.parametrize(("variant", "fault"), CASES + ON_SQLITE, ids=named)
+def test_nothing_is_lost_and_every_page_is_whole(variant, fault, serve, tmp_path):
+    if reason := fault.unavailable():
+        pytest.skip(reason)
+
+    running = serve(variant)
+    seen = observe(fault, running, tmp_path, moments=MOMENTS)
+
+    timelines = audit_pages(running.service, running.folder / "accepted.csv")
+    found = audit_of(seen, timelines, fault)
+    assert found["ok"], (found, seen)
+    assert timelines["posts"] >= len(running.accepted)
+
+
+def make_whole(running):
+    """Undo what the control before has spoiled: an absent timeline is right, and no post is due."""
+    running.lack("")
+    running.accepted.clear()
+    if running.service.variant.store_flags.needs_redis:
+        with redis_of(running) as redis:
+            redis.flushall()
+
+
+@pytest.mark.parametrize(("variant", "fault"), CONTROLS, ids=named)
+def test_without_the_safeguard_it_does_harm(variant, fault, serve, tmp_path):
+    if reason := fault.unavailable():
+        pytest.skip(reason)
+    running = serve(variant)
+    make_whole(running)
+    running.lack(fault.safeguard)
+
+    seen = observe(fault, running, tmp_path, moments=CONTROL_MOMENTS, until_harm=True)
+
+    assert does_harm(seen, fault), seen
+
+
+def test_rabbitmq_keeps_the_messages_in_a_quorum_queue(serve):
+    classic = {"x-queue-type": "classic"}
+
+    with (
+        channel(serve(RABBITMQ)) as open_channel,
+        pytest.raises(PreconditionFailed, match="quorum"),
+    ):
+        open_channel.queue_declare(QUEUE, durable=True, auto_delete=False, arguments=classic)
