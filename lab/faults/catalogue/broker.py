@@ -2,6 +2,7 @@
 
 import time
 from contextlib import AbstractContextManager
+from typing import ClassVar
 
 import psutil
 
@@ -16,6 +17,7 @@ class BrokerKilled(CeleryFault):
     text = f"The broker is killed, and starts again after {AWAY_S:g} s."
     safeguard = "sweeps"
     at_stake = "posts accepted meanwhile"
+    refuses: ClassVar[bool] = True  # as when it is away
 
     def during(self, running: Running) -> AbstractContextManager[object]:
         return Supervised(running)
@@ -35,6 +37,7 @@ class BrokerFrozen(CeleryFault):
     text = f"The broker is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP)."
     safeguard = "sweeps"
     at_stake = "posts accepted meanwhile"
+    refuses: ClassVar[bool] = True  # as when it is away
 
     def during(self, running: Running) -> AbstractContextManager[object]:
         return Supervised(running)

@@ -94,7 +94,7 @@ class BrokerAway(CeleryFault):
     safeguard = "sweeps"
     at_stake = "posts accepted meanwhile"
     refuses: ClassVar[bool] = True
-    """A worker that ends late takes seconds to be replaced: meanwhile the backlog grows too old."""
+    """Where the broker is the Redis that has the cache too, pages are refused."""
 
     def during(self, running: Running) -> AbstractContextManager[object]:
         return Supervised(running)
