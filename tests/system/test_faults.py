@@ -8,7 +8,7 @@ import os
 from contextlib import ExitStack
 
 import pytest
-from amqp.exceptions import PreconditionFailed
+from amqp.exceptions import NotFound, PreconditionFailed
 
 from lab.experiments import EXPERIMENTS
 from lab.experiments.faults.figures import audit_of
@@ -17,7 +17,7 @@ from lab.faults.catalogue import FAULTS
 from lab.faults.catalogue.celery import QUEUE, channel
 from lab.faults.catalogue.redis_keys import redis_of
 from lab.faults.moments import does_harm, observe
-from lab.faults.running import audit_pages, serving
+from lab.faults.running import audit_pages, serving, wait_for
 
 pytestmark = pytest.mark.alone
 
@@ -142,10 +142,18 @@ def test_without_the_safeguard_it_does_harm(variant, fault, serve, tmp_path):
 
 
 def test_rabbitmq_keeps_the_messages_in_a_quorum_queue(serve):
+    running = serve(RABBITMQ)
     classic = {"x-queue-type": "classic"}
+    wait_for(lambda: is_declared(running))  # by the worker
 
-    with (
-        channel(serve(RABBITMQ)) as open_channel,
-        pytest.raises(PreconditionFailed, match="quorum"),
-    ):
+    with channel(running) as open_channel, pytest.raises(PreconditionFailed, match="quorum"):
         open_channel.queue_declare(QUEUE, durable=True, auto_delete=False, arguments=classic)
+
+
+def is_declared(running):
+    with channel(running) as open_channel:
+        try:
+            open_channel.queue_declare(QUEUE, passive=True)
+        except NotFound:
+            return False
+        return True
