@@ -37,6 +37,21 @@ class SlowWorker(LoopWorker):
     """
 
     passing: Passing
+    _pid: int | str = "[booting]"
+
+    @property
+    def pid(self) -> int | str:
+        return self._pid
+
+    @pid.setter
+    def pid(self, pid: int) -> None:
+        """Listen on no port of its own: with --reuse-port, connections to it would be reset.
+
+        gunicorn sets this in the new process, before it opens the worker's sockets.
+        """
+        self._pid = pid
+        if pid == os.getpid():
+            self.cfg.set("reuse_port", False)
 
     def init_process(self) -> None:
         os.nice(NICE)

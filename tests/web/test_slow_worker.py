@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
 from http.client import HTTPConnection
+from pathlib import Path
 
 import psutil
 import pytest
@@ -47,6 +48,15 @@ def ask(port, path, body=None):
 
 def pid_of(port, path):
     return ask(port, path)[1]
+
+
+def test_a_slow_worker_listens_on_no_port(tmp_path):
+    """The kernel would give it connections, which would be reset."""
+    planted = str(Path(__file__).with_name("planted") / "listening")
+    listening = tmp_path / "listening"
+    settings = {"PYTHONPATH": planted, "LISTENING": str(listening)}
+    with serving(tmp_path, options=["--reuse-port"], **settings) as port:
+        assert listening.read_text().split() == [str(pid_of(port, SHORT))]
 
 
 def start(do, count):
