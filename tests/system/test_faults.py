@@ -41,7 +41,7 @@ TRIED = {
     "sqlite-outbox-setbased": ("drainer-killed",),
     "sqlite-inline-setbased": ("web-worker-killed",),
 }
-CONTROLS_TRIED = ("claims by state", "floors", "markers", "new epochs")
+CONTROLS_TRIED = ("claims by state", "markers", "new epochs")
 TRIES_ALL = "FAULTS_MOMENTS" in os.environ
 MOMENTS = int(os.environ.get("FAULTS_MOMENTS", "1"))
 CONTROL_MOMENTS = 10
