@@ -48,7 +48,7 @@ def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
     posts: dict[int, bytes] = {}
     size, mark = limit + 1, mark_of_the_cache()
     while len(posts) <= limit:
-        with taking_along(None if mark is None or mark.was_sent else mark):
+        with taking_along(mark):
             ids = get_timeline_store().page(owner_id, before=before, limit=size)
         posts |= hydrate(ids, mark)
         if len(ids) < size:

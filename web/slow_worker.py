@@ -1,7 +1,8 @@
 """The worker for slow requests: it hashes passwords, and makes exports and reports.
 
 Beside what web.gunicorn_worker lists, it builds on gunicorn's Arbiter: when it calls pre_fork, its
-WORKERS, worker_age and cfg.workers, and which workers it ends first.
+WORKERS, worker_age and cfg.workers, which workers it ends first, and that a new process sets its
+worker's pid before it opens sockets.
 """
 
 import os

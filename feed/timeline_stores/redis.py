@@ -48,8 +48,8 @@ _thread = _Thread()
 @contextmanager
 def taking_along(rider: Rider | None) -> Iterator[None]:
     """Send a command along with the first one of this block that ``RedisStore.ask`` sends to its
-    server; ``was_sent`` tells whether there was one."""
-    _thread.rider = rider
+    server; ``was_sent`` tells whether there was one. It is sent once."""
+    _thread.rider = None if rider and rider.was_sent else rider
     try:
         yield
     finally:

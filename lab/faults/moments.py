@@ -38,9 +38,7 @@ NORMAL = 2.0
 NOISE_S = 0.1
 """and any that is below this: a busy machine does as much."""
 MENDED_WITHIN_S = 60
-COLUMNS = (
-    *("request_type", "name", "response_time_ms", "timestamp", "exception", "response_length"),
-)
+COLUMNS = "request_type name response_time_ms timestamp exception response_length".split()
 GOOD = {200, 201, 202, 204}
 REFUSED = {503, 429}
 
@@ -273,16 +271,7 @@ def write_requests(answers: Sequence[Answer], folder: Path) -> None:
     epoch = time.time() - time.monotonic()
     with (folder / "requests.csv").open("w", newline="") as file:
         table = csv.writer(file)
-        table.writerow(
-            (
-                "request_type",
-                "name",
-                "response_time_ms",
-                "timestamp",
-                "exception",
-                "response_length",
-            )
-        )
+        table.writerow(COLUMNS)
         for it in answers:
             error = "" if it.status in GOOD else f"status {it.status}" if it.status else "no answer"
             ms = (it.ended_at - it.begun_at) * 1000

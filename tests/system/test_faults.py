@@ -1,7 +1,7 @@
 """Faults of the catalogue, at a moment under load, while readers compare every page.
 
 ``make test`` tries those below; ``FAULTS_MOMENTS=1`` tries all on all variants that they suit, and
-every control, in 25 minutes.
+every control, which takes over 20 minutes.
 """
 
 import os

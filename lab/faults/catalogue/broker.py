@@ -1,26 +1,18 @@
 """A broker that dies, or stops answering."""
 
 import time
-from contextlib import AbstractContextManager
-from typing import ClassVar
 
 import psutil
 
-from lab.faults.catalogue.celery import AWAY_S, CeleryFault, Supervised
+from lab.faults.catalogue.celery import AWAY_S, BrokerFault
 from lab.faults.catalogue.redis_server import FROZEN_S
 from lab.faults.readers import Readers
 from lab.faults.running import Running, frozen
 
 
-class BrokerKilled(CeleryFault):
+class BrokerKilled(BrokerFault):
     name = "broker-killed"
     text = f"The broker is killed, and starts again after {AWAY_S:g} s."
-    safeguard = "sweeps"
-    at_stake = "posts accepted meanwhile"
-    refuses: ClassVar[bool] = True  # as when it is away
-
-    def during(self, running: Running) -> AbstractContextManager[object]:
-        return Supervised(running)
 
     def inject(self, running: Running, readers: Readers) -> int:
         broker = running.service.servers[-1]
@@ -32,15 +24,9 @@ class BrokerKilled(CeleryFault):
             return running.accepted_between(killed_at, time.monotonic())
 
 
-class BrokerFrozen(CeleryFault):
+class BrokerFrozen(BrokerFault):
     name = "broker-frozen"
     text = f"The broker is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP)."
-    safeguard = "sweeps"
-    at_stake = "posts accepted meanwhile"
-    refuses: ClassVar[bool] = True  # as when it is away
-
-    def during(self, running: Running) -> AbstractContextManager[object]:
-        return Supervised(running)
 
     def inject(self, running: Running, readers: Readers) -> int:
         role = running.service.servers[-1].role

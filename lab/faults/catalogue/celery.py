@@ -88,9 +88,9 @@ class BrokerForgets(CeleryFault):
         return lost
 
 
-class BrokerAway(CeleryFault):
-    name = "broker-away"
-    text = f"The broker is stopped, and starts again after {AWAY_S:g} s."
+class BrokerFault(CeleryFault):
+    """A fault of the broker, after which workers may have to be restarted."""
+
     safeguard = "sweeps"
     at_stake = "posts accepted meanwhile"
     refuses: ClassVar[bool] = True
@@ -98,6 +98,11 @@ class BrokerAway(CeleryFault):
 
     def during(self, running: Running) -> AbstractContextManager[object]:
         return Supervised(running)
+
+
+class BrokerAway(BrokerFault):
+    name = "broker-away"
+    text = f"The broker is stopped, and starts again after {AWAY_S:g} s."
 
     def inject(self, running: Running, readers: Readers) -> int:
         broker = running.service.servers[-1]
