@@ -40,7 +40,7 @@ def test_an_idempotency_key_holds_for_a_day(author):
     call_command("remove_expired", stdout=StringIO())
     assert publish(author, "key")["Idempotent-Replayed"] == "true"
 
-    age(DAY)
+    age(DAY + timedelta(seconds=1))
     call_command("remove_expired", stdout=StringIO())
 
     assert keys() == 0
