@@ -188,7 +188,7 @@ FEED_STRATEGIES = {
     "null": {"BACKEND": "feed.strategies.null.Null"},
     "task": {"BACKEND": "workers.strategies.Task", "OPTIONS": GRACE},
     "chunked": {"BACKEND": "workers.strategies.Chunked", "OPTIONS": GRACE},
-    "outbox_celery": {"BACKEND": "workers.strategies.RungOutbox"},
+    "outbox_celery": {"BACKEND": "workers.strategies.RungOutbox", "OPTIONS": {"pause_s": 0.01}},
 }
 # … and where they are kept.
 FEED_TIMELINE_STORE = env.str("FEED_TIMELINE_STORE", default="setbased")

@@ -1,22 +1,20 @@
 """Strategies that need Celery."""
 
+from functools import partial
 from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 
 from feed.models import Post
 from feed.strategies.base import Strategy
-from feed.strategies.outbox import Outbox
 from feed.timeline_stores import get_timeline_store
-from runtime import away
 from workers.chunks import plan_chunks
-from workers.doorbell import Doorbell
-from workers.tasks import deliver_chunk, deliver_post
+from workers.messages import Messages
+from workers.tasks import deliver_chunk, deliver_post, drain
 
 
-class Task(Strategy):
-    """One Celery task per post, enqueued on commit (the published system).
+class ByMessage(Strategy):
+    """Sends messages to Celery, once the post is committed.
 
     A lost message leaves a post without a receipt, which the sweep delivers.
     """
@@ -24,51 +22,36 @@ class Task(Strategy):
     needs_shared_store = True
     needs_celery = True
 
+    def __init__(self, alias: str, *, grace_s: float = 0.0, pause_s: float = 0.0) -> None:
+        super().__init__(alias, grace_s=grace_s)
+        self._messages = Messages(pause_s=pause_s)
+
+    def send(self, task: Any, *arguments: Any) -> None:
+        """Call a task after the commit, without waiting for the broker."""
+        transaction.on_commit(partial(self._messages.send, task, *arguments), robust=True)
+
+
+class Task(ByMessage):
+    """One Celery task per post, enqueued on commit (the published system)."""
+
     def publish(self, post: Post) -> None:
-        transaction.on_commit(lambda: self._enqueue(post.id), robust=True)
-
-    def _enqueue(self, post_id: int) -> None:
-        _send(deliver_post, post_id)
+        self.send(deliver_post, post.id)
 
 
-class Chunked(Strategy):
+class Chunked(ByMessage):
     """One Celery task per 100 owners of a post's timelines (what the feed frameworks do)."""
 
-    needs_shared_store = True
     needs_partial_delivery = True
-    needs_celery = True
     writes_with_post = True
 
     def publish(self, post: Post) -> None:
-        chunks = list(plan_chunks(post))
-        transaction.on_commit(lambda: self._enqueue(post.id, chunks), robust=True)
-
-    def _enqueue(self, post_id: int, chunks: list[tuple[int, list[int]]]) -> None:
-        for number, owner_ids in chunks:
-            _send(deliver_chunk, post_id, number, owner_ids, get_timeline_store().alias)
+        timeline = get_timeline_store().alias
+        for number, owner_ids in list(plan_chunks(post)):
+            self.send(deliver_chunk, post.id, number, tuple(owner_ids), timeline)
 
 
-class RungOutbox(Outbox):
+class RungOutbox(ByMessage):
     """The outbox, with Celery workers as its drainers and the broker as their doorbell."""
 
-    needs_drainer = False
-    needs_celery = True
-
-    def __init__(self, alias: str, *, grace_s: float = 0.0) -> None:
-        super().__init__(alias, grace_s=grace_s)
-        self.doorbell = Doorbell()
-
     def publish(self, post: Post) -> None:
-        transaction.on_commit(self.doorbell.ring, robust=True)
-
-
-def _send(task: Any, *arguments: Any) -> None:
-    """Enqueue a task, unless the broker failed within the last second: the sweep delivers."""
-    broker = away.of(settings.CELERY_BROKER_URL)
-    if broker.is_known:
-        return
-    try:
-        task.delay(*arguments)
-    except Exception:  # the broker's client may raise anything
-        broker.note()
-        raise
+        self.send(drain)

@@ -16,6 +16,7 @@ from lab.experiments.faults.presentation import UNGUARDED
 from lab.faults.catalogue import FAULTS
 from lab.faults.catalogue.celery import QUEUE, channel
 from lab.faults.catalogue.redis_keys import redis_of
+from lab.faults.catalogue.redis_server import FROZEN_S
 from lab.faults.moments import does_harm, observe
 from lab.faults.running import audit_pages, serving, wait_for
 
@@ -139,6 +140,12 @@ def test_without_the_safeguard_it_does_harm(variant, fault, serve, tmp_path):
     seen = observe(fault, running, tmp_path, moments=CONTROL_MOMENTS, until_harm=True)
 
     assert does_harm(seen, fault), seen
+
+
+def test_no_request_waits_for_a_frozen_broker(serve, tmp_path):
+    seen = observe(FAULTS["broker-frozen"], serve(RABBITMQ), tmp_path, moments=1)
+
+    assert seen.longest_s < FROZEN_S / 2
 
 
 def test_rabbitmq_keeps_the_messages_in_a_quorum_queue(serve):

@@ -1,4 +1,9 @@
-"""Repeated and late messages, with every strategy that sends messages and every store."""
+"""Repeated and late messages, with every strategy that sends messages and every store; and slow
+and failing brokers."""
+
+import time
+from collections import Counter
+from threading import Event
 
 import pytest
 
@@ -7,6 +12,8 @@ from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
 from tests.backends import CELERY_STRATEGIES, SHARED_STORES
 from tests.conftest import whole_timelines
+from workers import messages
+from workers.messages import Messages
 
 
 @pytest.fixture(params=CELERY_STRATEGIES)
@@ -48,3 +55,66 @@ def test_a_message_redelivered_after_the_receipt_changes_nothing(store, worker):
 
     assert timelines(store) == [[post.id], [post.id], [post.id], []]
     assert Post.objects.get().delivered_at == receipt
+
+
+class Broker:
+    """A task whose messages a broker takes one by one, as ``is_free`` says."""
+
+    def __init__(self):
+        self.sent, self.is_free = [], Event()
+
+    def delay(self, argument):
+        self.is_free.wait()
+        if argument == "fails":
+            raise OSError
+        self.sent.append(argument)
+
+    def await_sent(self, count):
+        give_up_at = time.monotonic() + 5
+        while len(self.sent) < count and time.monotonic() < give_up_at:
+            time.sleep(0.001)
+        return self.sent
+
+
+@pytest.fixture
+def broker():
+    broker = Broker()
+    yield broker
+    broker.is_free.set()
+
+
+def test_nobody_waits_for_a_broker_that_does_not_answer(broker, monkeypatch):
+    monkeypatch.setattr(messages, "MOST_WAITING", 10)
+    outgoing = Messages()
+    began = time.monotonic()
+    for number in range(100):
+        outgoing.send(broker, number)
+    assert time.monotonic() - began < 1
+
+    broker.is_free.set()
+    assert broker.await_sent(10)[:10] == list(range(10))
+    time.sleep(0.05)
+    assert len(broker.sent) <= 20  # a turn, and those that waited meanwhile
+
+
+def test_a_message_that_waits_is_not_sent_twice(broker):
+    outgoing = Messages()
+    for _ in range(100):
+        outgoing.send(broker, "ring")
+    broker.is_free.set()
+    outgoing.send(broker, "end")
+
+    while "end" not in broker.await_sent(1):
+        time.sleep(0.001)
+    assert Counter(broker.sent)["ring"] <= 2  # one may be on its way already
+
+
+def test_after_a_failure_the_next_messages_are_sent(broker, monkeypatch):
+    monkeypatch.setattr(messages, "PAUSE_AFTER_FAILURE_S", 0.01)
+    outgoing = Messages()
+    broker.is_free.set()
+    outgoing.send(broker, "fails")
+    time.sleep(0.05)
+    outgoing.send(broker, "next")
+
+    assert broker.await_sent(1) == ["next"]

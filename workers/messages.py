@@ -1,0 +1,58 @@
+"""Messages to Celery's workers, sent without making a request wait for the broker."""
+
+import logging
+import os
+import time
+from threading import Event, Lock, Thread
+from typing import Any
+
+logger = logging.getLogger(__name__)
+
+MOST_WAITING = 1_000
+"""Messages that wait in a process to be sent."""
+PAUSE_AFTER_FAILURE_S = 1.0
+
+
+class Messages:
+    """Sends messages from a thread of its own, after each turn with a pause of ``pause_s``.
+
+    A message may be lost: with its process, with the broker, or if MOST_WAITING others wait. The
+    periodic sweep finds the work too.
+    """
+
+    def __init__(self, *, pause_s: float = 0.0) -> None:
+        self._pause_s = pause_s
+        self._waiting: dict[tuple[Any, tuple[Any, ...]], None] = {}
+        self._lock = Lock()
+        self._rung = Event()
+        self._pid: int | None = None
+
+    def send(self, task: Any, *arguments: Any) -> None:
+        """Call a task soon, once if the same call waits already; return at once.
+
+        ``arguments`` are hashable, for JSON.
+        """
+        with self._lock:
+            if len(self._waiting) < MOST_WAITING:
+                self._waiting[task, arguments] = None
+            if self._pid != os.getpid():  # a forked process has no thread
+                self._pid = os.getpid()
+                Thread(target=self._run, name="messages", daemon=True).start()
+        self._rung.set()
+
+    def _run(self) -> None:
+        while self._rung.wait():
+            self._rung.clear()
+            with self._lock:
+                taken, self._waiting = self._waiting, {}
+            try:
+                for task, arguments in taken:
+                    task.delay(*arguments)
+            except Exception:  # the broker's client may raise anything
+                logger.warning(
+                    "%d messages or fewer were not sent; the sweep does their work",
+                    len(taken),
+                    exc_info=True,
+                )
+                time.sleep(PAUSE_AFTER_FAILURE_S)
+            time.sleep(self._pause_s)
