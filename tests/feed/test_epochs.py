@@ -53,7 +53,7 @@ def test_an_emptied_redis_shows_the_same_feeds_and_takes_new_posts(ring, redis):
     old = posts_by(1, 3)
     deliver_pending(100)
 
-    redis.flushall()
+    redis.flushdb()
     at_once = shown(2)
     new = posts_by(1, 2)
     deliver_pending(100)

@@ -150,7 +150,7 @@ def test_posts_that_were_read_during_a_deletion_are_not_kept(kept):
 
 
 def test_without_a_mark_nothing_is_kept(kept):
-    get_redis_connection("posts").flushall()
+    get_redis_connection("posts").flushdb()
     Post.objects.filter(id=kept[0]).update(body="", deleted_at="2026-01-01T00:00:00Z")
 
     assert list(hydrate(kept, with_the_mark())) == kept[1:]

@@ -7,6 +7,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 from django.db.models.functions import Now
+from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 
 from feed import delivery, selectors
@@ -14,10 +15,19 @@ from feed.delivery import deliver_pending
 from feed.models import Poison, Post
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.ring import Ring
-from tests.conftest import client_of, whole_timelines
+from tests.conftest import client_of, redis_server, whole_timelines
 
 LONER = 4
 """A person without friends, whose posts cannot be delivered."""
+
+
+@pytest.fixture
+def redis(tmp_path, keep_timelines_at):
+    """The client of a server that is not the broker too: a Celery worker ends if that refuses."""
+    with redis_server(tmp_path) as (_, environment):
+        keep_timelines_at(environment["REDIS_URL"])
+        with Redis.from_url(environment["REDIS_URL"]) as client:
+            yield client
 
 
 @pytest.fixture
@@ -137,11 +147,9 @@ def test_it_is_delivered_when_its_cause_is_gone(backlog, bad, faulty):
 )
 def test_a_server_that_refuses_every_write_is_no_posts_fault(setting, refusing, backlog, redis):
     redis.config_set(setting, refusing)
-    try:
-        with pytest.raises(RedisError):
-            deliver_pending(100)
-    finally:
-        redis.config_set(setting, "0")
+    with pytest.raises(RedisError):
+        deliver_pending(100)
+    redis.config_set(setting, "0")
 
     assert not Poison.objects.exists()
     assert deliver_pending(100) == 10
