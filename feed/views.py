@@ -202,8 +202,7 @@ def _following(request: Request, page: selectors.Page | selectors.Feed) -> str |
     """Return the URL of the next page; None at the end."""
     if page.next_before is None:
         return None
-    here = request.build_absolute_uri()
-    if not request.META.get("QUERY_STRING"):
-        return f"{here}?before={page.next_before}"
-    url: str = replace_query_param(here, "before", page.next_before)
+    if not request.META.get("QUERY_STRING"):  # skips parsing the URL; the path is ASCII
+        return f"{request.scheme}://{request.get_host()}{request.path}?before={page.next_before}"
+    url: str = replace_query_param(request.build_absolute_uri(), "before", page.next_before)
     return url

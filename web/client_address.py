@@ -1,5 +1,6 @@
 """Which client a request comes from."""
 
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from django.conf import settings
@@ -20,6 +21,7 @@ def client_address(request: HttpRequest) -> str:
     return _counted(address)
 
 
+@lru_cache(maxsize=1_000)
 def _counted(address: str) -> str:
     try:
         parsed = ip_address(address)

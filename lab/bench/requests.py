@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import partial
 from http.client import HTTPConnection
+from itertools import cycle
 from statistics import median
 
 from lab.bench.json_lines import measurements, no_result
@@ -14,7 +15,7 @@ from launch.processes import RunFailed, free_port
 from launch.service import gunicorn, is_ready
 
 FEED, CONSTANT = "GET /v1/feed/", "a constant"
-ROUNDS, REQUESTS = 11, 200
+ROUNDS, REQUESTS, AT_ONCE = 11, 400, 8
 
 
 def bench_requests(site: Site, record: Record, advance: Advance) -> None:
@@ -27,29 +28,36 @@ def bench_requests(site: Site, record: Record, advance: Advance) -> None:
         site.processes.start("web", argv, env | {"WEB_WORKERS": "1", "WEB_THREADS": "0"})
         try:
             site.processes.wait_until("web", partial(is_ready, port))
-            _compare(site, Client(port, tokens), record)
+            _compare(site, Clients(port, tokens), record)
         finally:
             site.processes.stop("web")
 
 
-class Client:
-    """Somebody who asks over one connection, each time with the next token."""
+class Clients:
+    """Some who ask at once, each over one connection, so that nobody who answers sleeps between
+    two requests: to be woken costs as much as much of the work."""
 
     def __init__(self, port: int, tokens: Sequence[str]) -> None:
-        self._connection = HTTPConnection("127.0.0.1", port)
-        self._headers = [{"Authorization": f"Bearer {token}"} for token in tokens]
+        self._connections = [HTTPConnection("127.0.0.1", port) for _ in range(AT_ONCE)]
+        self._headers = cycle({"Authorization": f"Bearer {token}"} for token in tokens)
 
-    def ask(self, path: str, count: int) -> bytes:
-        """Ask so often, and return the last answer. Raises RunFailed on any but 200."""
+    def ask(self, path: str) -> bytes:
+        """Ask REQUESTS times, and return the last answer. Raises RunFailed on any but 200."""
         body = b""
-        for number in range(count):
-            headers = self._headers[number % len(self._headers)]
-            self._connection.request("GET", path, headers=headers)
-            answer = self._connection.getresponse()
+        for connection in self._connections:
+            self._ask(connection, path)
+        for number in range(REQUESTS):
+            connection = self._connections[number % AT_ONCE]
+            answer = connection.getresponse()
             body = answer.read()
             if answer.status != 200:
                 raise RunFailed(f"{path}: {answer.status} {body[:200].decode(errors='replace')}")
+            if number < REQUESTS - AT_ONCE:
+                self._ask(connection, path)
         return body
+
+    def _ask(self, connection: HTTPConnection, path: str) -> None:
+        connection.request("GET", path, headers=next(self._headers))
 
 
 def _fill(site: Site, env: dict[str, str]) -> list[str]:
@@ -61,15 +69,15 @@ def _fill(site: Site, env: dict[str, str]) -> list[str]:
     return tokens
 
 
-def _compare(site: Site, client: Client, record: Record) -> None:
-    size = len(client.ask("/v1/feed/", REQUESTS))
+def _compare(site: Site, clients: Clients, record: Record) -> None:
+    size = len(clients.ask("/v1/feed/"))
     paths = {CONSTANT: f"/constant/{size}/", FEED: "/v1/feed/"}
-    client.ask(paths[CONSTANT], REQUESTS)
+    clients.ask(paths[CONSTANT])
     used: dict[str, list[tuple[float, float]]] = {name: [] for name in paths}
     for _ in range(ROUNDS):
         for name, path in paths.items():
             before = site.processes.ran_s()
-            client.ask(path, REQUESTS)
+            clients.ask(path)
             after = site.processes.ran_s()
             used[name].append((after["web"] - before["web"], after["redis"] - before["redis"]))
     for name, seconds in used.items():

@@ -193,7 +193,7 @@ def _record(seen: Seen, answers: Sequence[Answer], readers: Readers, probes: Pro
     seen.wrong_pages, seen.wrong = len(readers.wrong), [list(it) for it in readers.wrong[:5]]
     seen.longest_s = round(max((it.ended_at - it.begun_at for it in answers), default=0.0), 3)
     seen.slowest_probe_s = round(max((it.seconds for it in probes.asked), default=0.0), 3)
-    said = [str(it.status or "none") for it in answers]
+    said = [it.said for it in answers]
     seen.answers = {status: said.count(status) for status in sorted(set(said))}
 
 

@@ -39,6 +39,14 @@ class Answer(NamedTuple):
     ended_at: float
     status: int | None
     """None: no answer."""
+    retry_after: str | None = None
+
+    @property
+    def said(self) -> str:
+        """The status; a refusal has to say when to come again."""
+        if self.status in (429, 503) and not self.retry_after:
+            return f"{self.status} without Retry-After"
+        return str(self.status or "none")
 
 
 class Running:
@@ -212,17 +220,20 @@ class Running:
     ) -> tuple[int | None, Any]:
         """Send a request once; return its status and parsed body, or None for no answer."""
         headers = {"Authorization": f"Bearer {token}"} | JSON
-        route, begun_at, status, found = path.partition("?")[0], time.monotonic(), None, None
+        begun_at, status, found, retry_after = time.monotonic(), None, None, None
         try:
             connection.request(method, path, text, headers)
             answer = connection.getresponse()
             body = answer.read()
-            status, found = answer.status, json.loads(body) if body else None
+            status, retry_after = answer.status, answer.getheader("Retry-After")
+            found = json.loads(body) if body else None
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
         except json.JSONDecodeError:
             pass  # a page of gunicorn's: the status says enough
-        self.answers.append(Answer(f"{method} {route}", begun_at, time.monotonic(), status))
+        request = f"{method} {path.partition('?')[0]}"
+        answered = Answer(request, begun_at, time.monotonic(), status, retry_after)
+        self.answers.append(answered)
         return status, found
 
 

@@ -11,11 +11,13 @@ from lab.experiments.base import Asked
 from lab.experiments.faults import figures
 from lab.faults.catalogue import FAULTS
 from lab.faults.moments import Moment, Seen
+from lab.faults.running import Answer
 from tests.lab.test_capacity import step as searched
 
 FAULTS_RUN = EXPERIMENTS["faults"]
 NAME = "mysql_tuned-outbox-ring"
 CLEAN = {"missing": 0, "duplicated": 0, "unexpected": 0}
+REFUSED = Answer("GET /v1/feed/", 0.0, 0.1, 503)
 MOMENT = Moment(at_stake=265, lasted_s=0.1, normal_s=0.5, told_s=None, typical_s=0.01)
 
 
@@ -52,6 +54,7 @@ def test_moments_without_harm_bound_the_share_of_those_that_do(tmp_path):
         ({"wrong_pages": 2}, "2 wrong_pages"),
         ({"answers": {"200": 8, "500": 1}}, "1 bad_answers"),
         ({"answers": {"200": 8, "none": 1}}, "1 bad_answers"),
+        ({"answers": {"200": 8, REFUSED.said: 1}}, "1 bad_answers"),
         ({"slowest_probe_s": 2.1}, "1 slow_probes"),
         ({"moments": [replace(MOMENT, typical_s=2.0)]}, "1 late"),
         ({"moments": [replace(MOMENT, normal_s=None)]}, "1 never_normal"),
@@ -63,6 +66,13 @@ def test_what_was_seen_of_a_fault_can_fail_it(changes, found, tmp_path):
     assert status == 1
     assert f"FAILED: {found} |" in markdown
     assert "Not as it should be: mysql_tuned-outbox-ring, redis-emptied." in markdown
+
+
+def test_a_refusal_that_says_when_to_come_again_is_right(tmp_path):
+    said = REFUSED._replace(retry_after="1").said
+    status, _ = report_of(tmp_path, result(replace(seen(), answers={"200": 8, said: 1})))
+
+    assert status == 0
 
 
 def test_what_the_audit_finds_fails_it(tmp_path):

@@ -18,6 +18,9 @@ TRUSTED_S = 2.5
 """Seconds after a restore of the database for which a process may use what it knew, and
 the drainer hasn't looked yet: docs/decisions/0041 says so."""
 
+STEP_MIN = 30
+"""A time zone can't be more than 12:59 hours back, which is 25 moments."""
+
 
 class Killed(Fault):
     name = "database-killed"
@@ -79,7 +82,7 @@ class Frozen(Fault):
 
 class SteppedBack(Fault):
     name = "clock-back"
-    text = "The database's clock is put back by an hour, as all its clients see it."
+    text = f"The database's clock is put back by {STEP_MIN} minutes, as all its clients see it."
     safeguard = "claims by state"
     at_stake = "posts from the future"
     needs_mysql: ClassVar[bool] = True
@@ -90,9 +93,10 @@ class SteppedBack(Fault):
     def inject(self, running: Running, readers: Readers) -> int:
         with closing(running.connect()) as connection:
             cursor = connection.cursor()
-            cursor.execute("SELECT TIMESTAMPDIFF(HOUR, UTC_TIMESTAMP(), NOW()) - 1")
-            ((hours,),) = cursor.fetchall()
-            cursor.execute(f"SET GLOBAL time_zone = '-{-hours:02}:00'")
+            cursor.execute("SELECT TIMESTAMPDIFF(MINUTE, NOW(), UTC_TIMESTAMP())")
+            ((before,),) = cursor.fetchall()
+            hours, minutes = divmod(before + STEP_MIN, 60)
+            cursor.execute(f"SET GLOBAL time_zone = '-{hours:02}:{minutes:02}'")
             cursor.execute("SELECT id FROM information_schema.processlist WHERE db = 'feed'")
             for (number,) in cursor.fetchall():
                 if number != connection.thread_id():
