@@ -3,7 +3,15 @@
 
 from lab.faults.unguarded.switch import lacks
 from runtime.away import Away
+from web import gunicorn_worker
 
 _is_known = Away.is_known.fget
+_is_refused = gunicorn_worker.is_refused
+
+
+def _never(lane, **state):
+    return not lacks("refusals") and _is_refused(lane, **state)
+
 
 Away.is_known = property(lambda self: not lacks("refusals") and _is_known(self))
+gunicorn_worker.is_refused = _never  # or the limit for waiting requests would do
