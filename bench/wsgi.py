@@ -1,4 +1,4 @@
-"""The service and one view more, which costs what every request costs, and reads nothing."""
+"""The service, and two views: what every request costs, and what an exchange with Redis adds."""
 
 from django.http import HttpResponse
 from django.urls import path
@@ -7,6 +7,8 @@ from rest_framework.views import APIView
 
 from config import urls
 from config.wsgi import application
+from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.redis import RedisStore
 
 __all__ = ["application"]
 
@@ -18,4 +20,17 @@ class ConstantView(APIView):
         return HttpResponse(b"x" * size, content_type="application/json")
 
 
-urls.urlpatterns.insert(0, path("constant/<int:size>/", ConstantView.as_view()))
+class ExchangeView(ConstantView):
+    """Asks the Redis of the timelines for nothing first."""
+
+    def get(self, request: Request, size: int) -> HttpResponse:
+        store = get_timeline_store()
+        assert isinstance(store, RedisStore)
+        store.ask("PING")
+        return super().get(request, size)
+
+
+urls.urlpatterns[:0] = [
+    path("constant/<int:size>/", ConstantView.as_view()),
+    path("exchange/<int:size>/", ExchangeView.as_view()),
+]

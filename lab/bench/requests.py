@@ -14,12 +14,12 @@ from lab.progress import Advance
 from launch.processes import RunFailed, free_port
 from launch.service import gunicorn, is_ready
 
-FEED, CONSTANT = "GET /v1/feed/", "a constant"
+FEED, CONSTANT, EXCHANGE = "GET /v1/feed/", "a constant", "a constant after a PING to Redis"
 ROUNDS, REQUESTS, AT_ONCE = 11, 400, 8
 
 
 def bench_requests(site: Site, record: Record, advance: Advance) -> None:
-    """Record the CPU of both through one app server; they take turns, medians of ROUNDS."""
+    """Record the CPU of each through one app server; they take turns, medians of ROUNDS."""
     advance("requests")
     target, port = Target("ring", "sqlite", uses_redis=True), free_port()
     with site.serving(target) as env:
@@ -71,8 +71,9 @@ def _fill(site: Site, env: dict[str, str]) -> list[str]:
 
 def _compare(site: Site, clients: Clients, record: Record) -> None:
     size = len(clients.ask("/v1/feed/"))
-    paths = {CONSTANT: f"/constant/{size}/", FEED: "/v1/feed/"}
-    clients.ask(paths[CONSTANT])
+    paths = {CONSTANT: f"/constant/{size}/", EXCHANGE: f"/exchange/{size}/", FEED: "/v1/feed/"}
+    for path in paths.values():
+        clients.ask(path)
     used: dict[str, list[tuple[float, float]]] = {name: [] for name in paths}
     for _ in range(ROUNDS):
         for name, path in paths.items():

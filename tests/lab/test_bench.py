@@ -125,11 +125,12 @@ def test_the_data_is_saved_beside_tables_and_pictures(run):
 
 def test_a_feed_is_compared_with_a_constant_answer_of_its_size(run):
     _, _, out = run
-    constant, feed = json.loads((out / "bench.json").read_text())["requests"]
+    constant, exchange, feed = json.loads((out / "bench.json").read_text())["requests"]
 
-    assert constant["bytes"] == feed["bytes"] > 20 * len('{"id":1}')
+    assert constant["bytes"] == exchange["bytes"] == feed["bytes"] > 20 * len('{"id":1}')
     assert feed["web_us"] > constant["web_us"] > 10
     assert feed["redis_us"] > 1
+    assert exchange["redis_us"] > 1
     assert f"| {feed['request']} | {feed['bytes']:,} |" in (out / "bench.md").read_text()
 
 
