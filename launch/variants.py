@@ -84,6 +84,8 @@ class Variant:
     """A process follows the app servers' log and parses every line (``launch.collector``)."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Further options of the locustfile."""
+    caches: bool = False
+    """A Redis keeps posts, though neither timelines nor messages are in it."""
 
     @classmethod
     def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> "Variant":
@@ -93,7 +95,7 @@ class Variant:
     @classmethod
     def named(cls, name: str) -> "Variant":
         """Return the variant that ``name`` spells. Raises UnknownVariant."""
-        spelled, _, broker = name.partition("@")
+        spelled, _, server = name.partition("@")
         database, _, rest = spelled.partition("-")
         strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
         known_stores = [alias for alias, it in backends().timeline_stores.items() if it.is_shared]
@@ -106,9 +108,12 @@ class Variant:
                 raise UnknownVariant(
                     f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
                     "database-strategy-store, database-pull or database-null, "
-                    "with Celery also database-strategy-store@rabbitmq"
+                    "with Celery also database-strategy-store@rabbitmq, and else …@redis"
                 )
-        return cls(name, DATABASES[database], strategy, store, _broker(name, strategy, broker))
+        if server == "redis" and not backends().strategies[strategy].needs_celery:
+            return cls(name, DATABASES[database], strategy, store, None, caches=True)
+        broker = _broker(name, strategy, server)
+        return cls(name, DATABASES[database], strategy, store, broker)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -129,7 +134,7 @@ class Variant:
 
     @property
     def uses_redis(self) -> bool:
-        return self.store_flags.needs_redis or self.broker == "redis"
+        return self.store_flags.needs_redis or self.broker == "redis" or self.caches
 
     @property
     def uses_celery(self) -> bool:

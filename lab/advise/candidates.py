@@ -105,7 +105,7 @@ def measured(folders: Sequence[Path]) -> Measured:
             left_out.append(str(error))
     pages = [it["bytes"] for it in record.requests if "/feed/" in it["request"]]
     mixed = [
-        Source(folder, of_one[0].environment["command"], _calibration(of_one))
+        Source(folder, _command(of_one), _calibration(of_one))
         for folder, of_one in results.items()
         if of_one
     ]
@@ -167,18 +167,25 @@ def by_role(candidate: Candidate, client_us: float, server_us: float) -> dict[st
 def _without_merging(pull: Candidate, costs: Costs, every: Sequence[Costs]) -> Candidate:
     """Return pull with its read split in two: a page of a timeline, and the friends merged.
 
-    The page is that of the push variant of the same runs that reads from the same database, or of
-    the cheapest.
+    The page is that of the push variant of the same runs whose timelines are in the database too,
+    with or without a cache of posts as pull's, or of the cheapest.
     """
+    variant_of = EXPERIMENTS["mixed"].variant
     alike = [
         it
         for it in every
         if (it.graph, it.people, it.friends) == (costs.graph, costs.people, costs.friends)
-        and not EXPERIMENTS["mixed"].variant(it.variant).store_flags.is_computed_on_read
+        and not variant_of(it.variant).store_flags.is_computed_on_read
     ]
     if not alike:
         raise ValueError(f"{costs.variant}: no push variant was measured beside it")
-    sql = [it for it in alike if not it.read_us.get("redis")]
+    caches = variant_of(costs.variant).caches
+    sql = [
+        it
+        for it in alike
+        if not variant_of(it.variant).store_flags.needs_redis
+        and variant_of(it.variant).caches == caches
+    ]
     page = min(sql or alike, key=lambda it: sum(it.read_us.values())).read_us
     merged = {
         role: max(0.0, us - page.get(role, 0.0)) / costs.friends
@@ -186,6 +193,18 @@ def _without_merging(pull: Candidate, costs: Costs, every: Sequence[Costs]) -> C
     }
     page_us = {role: us - merged[role] * costs.friends for role, us in costs.read_us.items()}
     return replace(pull, read_us=page_us, merged_us=merged)
+
+
+def _command(results: Sequence[Result]) -> str:
+    """Return the command that repeats all of these runs, from that of the first."""
+    command = str(results[0].environment["command"])
+    for option, names in (
+        ("--variants", [it.variant for it in results]),
+        ("--loads", [it.load for it in results]),
+    ):
+        all_of_them = ",".join(dict.fromkeys(names))
+        command = command.replace(f"{option} {names[0]}", f"{option} {all_of_them}")
+    return command
 
 
 def _is_of(result: Result, costs: Costs) -> bool:

@@ -34,15 +34,17 @@ def test_short_names_are_expanded(name, strategy, store):
         ("sqlite-task-setbased@rabbitmq", "rabbitmq", False),
         ("sqlite-task-ring@rabbitmq", "rabbitmq", True),
         ("sqlite-outbox-setbased", None, False),
+        ("sqlite-outbox-setbased@redis", None, True),
+        ("sqlite-pull@redis", None, True),
     ],
 )
-def test_celery_variants_have_a_broker(name, broker, redis):
+def test_a_name_tells_the_broker_and_whether_there_is_a_redis(name, broker, redis):
     variant = Variant.named(name)
 
     assert (variant.broker, variant.uses_redis) == (broker, redis)
 
 
-@pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@redis"])
+@pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@rabbitmq"])
 def test_an_impossible_broker_is_refused(name):
     with pytest.raises(UnknownVariant, match=r"broker"):
         Variant.named(name)

@@ -37,8 +37,6 @@ class Costs:
     residual: float
     """Largest difference between a run's CPU and what these costs say, as a share of the former."""
     runs: int
-    command: str
-    """Repeats one of the runs; the others differ in their loads."""
     calibration_ms: float
     """Median of the runs."""
     base_cores: Mapping[str, float] = field(default_factory=dict)
@@ -127,7 +125,6 @@ def _fitted(results: Sequence[Result]) -> Costs:
         read_us={role: _us(it_s) for role, (_, it_s) in by_role.items() if role != WORKERS},
         residual=round(float(np.max(np.abs(said - measured) / measured)), 3),
         runs=len(results),
-        command=first.environment["command"],
         calibration_ms=median(result.environment["calibration_ms"] for result in results),
         base_cores={WORKERS: round(float(workers[1]), 4)},
     )
