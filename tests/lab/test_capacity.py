@@ -285,10 +285,11 @@ def test_a_search_on_a_real_service(tmp_path):
     done, found = laboratory(tmp_path, "--users=20", "--limit-rps=20", *patient)
 
     assert done.returncode == 0, done.stderr
-    assert set(found) == {f"{NAME}-20rps-1"}
-    highest = found[f"{NAME}-20rps-1"]
+    once, again = f"{NAME}-20rps-1", f"{NAME}-20rps_again-1"
+    assert set(found) in ({once}, {once, again})  # one late answer on a busy machine is over 1%
+    highest = found.get(again, found[once])
     assert (highest["offered_rps"], highest["extra"]["held"]) == (20, 1)
-    assert "--loads 20rps --users 20" in highest["environment"]["command"]
+    assert f"{highest['load']} --users 20" in highest["environment"]["command"]
     assert f"{NAME} holds 20 posts/s" in (tmp_path / "report.md").read_text()
     assert main(["report", str(tmp_path)]) == 0
 
