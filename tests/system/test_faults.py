@@ -37,7 +37,12 @@ TRIED = {
         "redis-wrong-type",
         "store-switched",
     ),
-    "mysql_tuned-task-setbased": ("broker-away", "broker-forgets", "celery-child-killed"),
+    "mysql_tuned-task-setbased": (
+        "broker-away",
+        "broker-forgets",
+        "broker-frozen",
+        "celery-child-killed",
+    ),
     "mysql_tuned-task-setbased@rabbitmq": ("celery-worker-killed",),
     "sqlite-outbox-setbased": ("drainer-killed",),
     "sqlite-inline-setbased": ("web-worker-killed",),
