@@ -148,7 +148,8 @@ def plan_capacity(options: argparse.Namespace) -> int:
 
 
 def give_advice(options: argparse.Namespace) -> int:
-    costs = [Path(it) for it in options.costs.split(",")] if options.costs else newest(RESULTS)
+    named = [Path(it) for it in options.costs.split(",")] if options.costs else None
+    costs = named or newest(RESULTS, without=options.check)
     situation, measured = asked_situation(options), measured_costs(costs)
     if options.check:
         sheet, holds = check(list(read_results(options.check)), measured)

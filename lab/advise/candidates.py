@@ -16,7 +16,10 @@ from lab.results.result import Result, read_results
 
 SQL_LINGER_MS, REDIS_LINGER_MS = 100, 75
 """How long a drainer collects a batch (docs/decisions/0004)."""
-RUN_THESE = "python -m lab bench; python -m lab run mixed"
+RUN_THESE = (
+    "python -m lab bench; python -m lab run mixed; "
+    "python -m lab run mixed --users 100 --loads reads1,reads10"
+)
 
 
 class Source(NamedTuple):
@@ -44,8 +47,8 @@ class Candidate:
     """Of one page; of pull, without the merging."""
     merged_us: Mapping[str, float]
     """Of pull: of one friend merged into a page."""
-    idle: float
-    """Cores of a drainer without posts: it polls."""
+    base_cores: Mapping[str, float]
+    """By role, what is used whatever the rate: a drainer looks for posts all the time."""
     friends: int
     """Of the runs that the read was measured with."""
     cells: Cells | None
@@ -72,16 +75,20 @@ class Measured(NamedTuple):
         return [self.bench, *self.mixed]
 
 
-def newest(below: Path) -> list[Path]:
-    """Return the newest bench and the newest results of mixed. Raises ValueError."""
+def newest(below: Path, without: Path | None = None) -> list[Path]:
+    """Return the newest bench, and the results of mixed of the newest commit. Raises ValueError."""
     folders = sorted(filter(Path.is_dir, below.glob("*")), key=lambda it: it.stat().st_mtime)
     benches = [folder for folder in folders if (folder / BENCH).exists()]
-    mixed = [
-        folder for folder in folders if any(it.experiment == "mixed" for it in _results(folder))
-    ]
-    if not benches or not mixed:
+    others = [it for it in folders if not without or it.resolve() != without.resolve()]
+    commits = {
+        folder: results[0].environment["commit"]
+        for folder in others
+        if (results := [it for it in _results(folder) if it.experiment == "mixed"])
+    }
+    if not benches or not commits:
         raise ValueError(f"no costs below {below}; measure them first: {RUN_THESE}")
-    return [benches[-1], mixed[-1]]
+    newest_commit = list(commits.values())[-1]
+    return [benches[-1], *(it for it, commit in commits.items() if commit == newest_commit)]
 
 
 def measured(folders: Sequence[Path]) -> Measured:
@@ -129,7 +136,7 @@ def _candidate(
         post_us=costs.post_us,
         read_us=costs.read_us,
         merged_us=dict.fromkeys(ROLES, 0.0),
-        idle=0.0,
+        base_cores=costs.base_cores,
         friends=costs.friends,
         cells=None,
     )
@@ -144,18 +151,14 @@ def _candidate(
     cells = Cells(variant.store, rows)
     runs = [it for it in results if _is_of(it, costs)]
     posts_per_s = max((it.extra.get("posts") or 0.0) / it.window_s for it in runs)
-    idle = min(it.cores("workers") or 0.0 for it in runs)
     batch = 1.0 if about.is_inline else max(1.0, posts_per_s * about.linger_ms / 1000)
     each = cells.delivery(costs.people, costs.friends, batch)
     taken = by_role(about, each.client_us, each.server_us)
-    # Drainers serve no reads: what the fit gives to reads is their polling.
-    polling = {"workers": idle * 1e6 / posts_per_s}
     post_us = {
-        role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0) - polling.get(role, 0.0))
+        role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0))
         for role, us in costs.post_us.items()
     }
-    read_us = {**costs.read_us, "workers": 0.0}
-    return replace(about, post_us=post_us, read_us=read_us, cells=cells, idle=idle)
+    return replace(about, post_us=post_us, cells=cells)
 
 
 def by_role(candidate: Candidate, client_us: float, server_us: float) -> dict[str, float]:

@@ -5,7 +5,7 @@ With p posts/s, r reads per post, and D = friends * active + 1 deliveries per po
 - cores of a role = p * (its part of a post) + p * D * (its part of a delivery)
   + p * r * (its part of a page; of pull also friends * its part of one merged friend);
 - a delivery costs what it costs in batches of p * linger / drainers posts (inline: of one);
-- each drainer polls, which is measured where there are few posts;
+- whatever the rate, a drainer and the servers that it asks for posts use their base;
 - there are as many drainers as keep each of them below the share that may be busy;
 - lag = linger + the CPU time of one batch, client and server in turn (inline: of one post's
   deliveries; pull: none);
@@ -64,7 +64,7 @@ def needs(candidate: Candidate, situation: Situation, *, drainers: int | None = 
 
 def _delivering(found: Needs) -> float:
     """Return the cores of the drainers without their polling."""
-    return found.cores["workers"] - found.candidate.idle * found.drainers
+    return found.cores["workers"] - found.candidate.base_cores["workers"] * found.drainers
 
 
 def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
@@ -87,9 +87,9 @@ def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
             + reads * situation.friends * candidate.merged_us.get(role, 0.0)
         )
         / 1e6
+        + candidate.base_cores.get(role, 0.0) * (1 if role == "web" else max(1, drainers))
         for role in ROLES
     }
-    cores["workers"] += candidate.idle * max(1, drainers)
     return Needs(candidate, cores, batch, drainers, lag_ms, delivery)
 
 

@@ -1,5 +1,6 @@
 """The model behind the advice, with planted costs and answers calculated by hand."""
 
+import os
 from dataclasses import replace
 
 import pytest
@@ -62,7 +63,7 @@ PULL = Candidate(
     post_us=NONE | {"web": 500.0},
     read_us=NONE | {"web": 600.0},
     merged_us=NONE | {"database": 4.0},
-    idle=0.0,
+    base_cores={"workers": 0.0},
     friends=500,
     cells=None,
 )
@@ -74,7 +75,7 @@ RING = Candidate(
     post_us=NONE | {"web": 500.0, "workers": 50.0},
     read_us=NONE | {"web": 600.0, "redis": 100.0},
     merged_us=NONE,
-    idle=0.01,
+    base_cores={"workers": 0.01},
     friends=500,
     cells=Cells("ring", rows()),
 )
@@ -272,7 +273,7 @@ def test_what_an_idle_drainer_uses_is_no_part_of_a_read(folders):
     run("mysql_tuned-outbox-ring", 1, 2_000, idle).write(folders / "mixed" / "4")
     ring = next(it for it in measured(newest(folders)).candidates if not it.pulls)
 
-    assert ring.idle == 0.02
+    assert ring.base_cores["workers"] == pytest.approx(0.02, abs=0.001)
     assert ring.read_us["workers"] == 0
 
 
@@ -340,6 +341,18 @@ def test_bad_input_is_refused_and_writes_nothing(folders, tmp_path, options):
 def test_without_costs_the_commands_are_told(tmp_path):
     with pytest.raises(ValueError, match=r"lab bench; .* lab run mixed"):
         newest(tmp_path)
+
+
+def test_costs_are_from_all_results_of_the_newest_commit_but_those_to_check(tmp_path):
+    Record(tmp_path / "bench", ENVIRONMENT).write()
+    for number, (name, commit) in enumerate((("old", "1"), ("slow", "2"), ("new", "2"))):
+        result = run("mysql_tuned-pull", 1, 1, {})
+        result.environment = ENVIRONMENT | {"commit": commit}
+        result.write(tmp_path / name / "run")
+        os.utime(tmp_path / name, (number, number))
+
+    assert {it.name for it in newest(tmp_path)} == {"bench", "slow", "new"}
+    assert {it.name for it in newest(tmp_path, without=tmp_path / "slow")} == {"bench", "new"}
 
 
 def test_every_figure_of_the_tables_has_its_source(tmp_path):

@@ -86,10 +86,26 @@ def test_the_costs_of_posts_and_reads_are_found_again():
             used = {role: us for role, us in costs_us.items() if us}
             assert used == pytest.approx(planted, rel=0.01)
         assert found.residual < 0.001
-    assert push.base_cores == {"workers": pytest.approx(0.02, abs=0.001)}
+    used = {role: cores for role, cores in push.base_cores.items() if cores}
+    assert used == {"workers": pytest.approx(0.02, abs=0.001)}
     assert (push.graph, push.people, push.friends, push.runs) == ("ring", 1000, 500, 5)
     assert pull.meets(push, RATE) == pytest.approx(CROSSOVER, rel=0.01)
     assert push.meets(pull, RATE) is None
+
+
+def test_runs_at_two_rates_tell_what_each_role_uses_whatever_the_rate():
+    fast, slow = runs_of(PUSH), runs_of(PUSH)
+    for result in slow:
+        result.window_s *= 4
+        result.cpu_s["workers"] += BASE_CORES[PUSH] * 3 * WINDOW_S
+    for result in (*fast, *slow):
+        result.cpu_s["database"] += 0.03 * result.window_s
+
+    (found,) = costs_of([*fast, *slow])
+
+    used = {role: cores for role, cores in found.base_cores.items() if cores}
+    assert used == pytest.approx({"workers": 0.02, "database": 0.03}, abs=0.001)
+    assert found.post_us["database"] == pytest.approx(POST_US[PUSH]["database"], rel=0.01)
 
 
 def test_the_residual_tells_of_a_run_that_does_not_fit():

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from math import inf
 from statistics import median
 
@@ -14,9 +15,11 @@ from lab.results.result import Result
 ROLES = ("web", "workers", "database", "redis", "broker", "proxy")
 """Whose CPU the service uses."""
 WORKERS = "workers"
-"""They don't see reads, but look for posts all the time."""
+"""They don't see reads."""
 FEWEST_RATIOS = 2
 FAILING = 0.001
+RATES_DIFFER = 1.5
+"""Factor between the highest and the lowest rate, from which on each role has a base."""
 GROWING = 0.05
 """Share of the posts by which the backlog of a steady run may grow."""
 FEW = 10
@@ -40,7 +43,8 @@ class Costs:
     calibration_ms: float
     """Median of the runs."""
     base_cores: Mapping[str, float] = field(default_factory=dict)
-    """By role, what it uses whatever the rate: a drainer that looks for posts all the time."""
+    """By role, what it uses whatever the rate: a drainer looks for posts all the time. Of other
+    roles than workers it is only known from runs at different rates."""
 
     def per_operation_us(self, reads_per_post: float, operations_per_s: float = inf) -> float:
         """Return the CPU of all roles per operation."""
@@ -104,29 +108,32 @@ def _ratios(results: Iterable[Result]) -> int:
 
 def _fitted(results: Sequence[Result]) -> Costs:
     posts, reads = np.array([_operations(result) for result in results]).T
-    # Divided by the operations, so that every run weighs the same.
-    total = posts + reads
     seconds = np.array([result.window_s for result in results])
+    total = posts + reads  # all is divided by it, so that every run weighs the same
+    rates = total / seconds
+    rates_differ = rates.max() > RATES_DIFFER * rates.min()
     by_role, said, measured = {}, np.zeros(len(results)), np.zeros(len(results))
     for role in ROLES:
         used = np.array([result.cpu_s.get(role) or 0.0 for result in results])
-        causes = np.column_stack((posts, seconds if role == WORKERS else reads))
+        causes = np.column_stack((posts, reads, seconds))
+        causes[:, 1] *= role != WORKERS
+        causes[:, 2] *= role == WORKERS or rates_differ
         by_role[role] = _not_negative(causes / total[:, None], used / total)
         said += causes @ by_role[role]
         measured += used
-    first, workers = results[0], by_role[WORKERS]
+    first = results[0]
     seed = first.environment["seed"]
     return Costs(
         first.variant,
         seed["graph"],
         seed["people"],
         seed["friends"],
-        post_us={role: _us(post_s) for role, (post_s, _) in by_role.items()},
-        read_us={role: _us(it_s) for role, (_, it_s) in by_role.items() if role != WORKERS},
+        post_us={role: _us(post_s) for role, (post_s, _, _) in by_role.items()},
+        read_us={role: _us(read_s) for role, (_, read_s, _) in by_role.items()},
         residual=round(float(np.max(np.abs(said - measured) / measured)), 3),
         runs=len(results),
         calibration_ms=median(result.environment["calibration_ms"] for result in results),
-        base_cores={WORKERS: round(float(workers[1]), 4)},
+        base_cores={role: round(float(cores), 4) for role, (_, _, cores) in by_role.items()},
     )
 
 
@@ -135,12 +142,19 @@ def _us(seconds: float) -> float:
 
 
 def _not_negative(causes: NDArray[np.float64], used: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the least squares of two costs; where one would be negative, it is 0."""
-    found = np.linalg.lstsq(causes, used)[0].astype(np.float64)
-    if (found >= 0).all():
-        return found
-    kept = int(np.argmax(found))
-    column = causes[:, kept]
-    alone = np.zeros(2)
-    alone[kept] = max(0.0, float(column @ used / (column @ column)))
-    return alone
+    """Return the costs of causes with the least squares, none of them below 0."""
+    columns = range(causes.shape[1])
+    some = (list(it) for n in columns for it in combinations(columns, n + 1))
+    found = [_least_squares(causes, used, it) for it in some]
+    none = np.zeros(causes.shape[1])
+    possible = [none, *(it for it in found if (it >= 0).all())]
+    return min(possible, key=lambda it: float(np.sum((causes @ it - used) ** 2)))
+
+
+def _least_squares(
+    causes: NDArray[np.float64], used: NDArray[np.float64], columns: list[int]
+) -> NDArray[np.float64]:
+    """Return costs with the least squares, those of other columns 0."""
+    costs = np.zeros(causes.shape[1])
+    costs[columns] = np.linalg.lstsq(causes[:, columns], used)[0]
+    return costs
