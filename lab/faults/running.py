@@ -306,13 +306,14 @@ class Repeated:
             self._failed.append(error)
 
 
-def wait_for(condition: Callable[[], bool], within_s: float = 20) -> None:
-    """Wait until a condition holds. Raises RunFailed if it doesn't in time."""
+def wait_for(condition: Callable[[], int], within_s: float = 20) -> int:
+    """Wait until a condition holds, and return its value. Raises RunFailed if it never did."""
     give_up_at = time.monotonic() + within_s
-    while not condition():
+    while not (value := condition()):
         if time.monotonic() > give_up_at:
             raise RunFailed(f"what was waited for didn't come within {within_s} s")
         time.sleep(0.01)
+    return value
 
 
 def kill_when(pids: Callable[[], Iterable[int]], hit: Callable[[int], bool]) -> int:

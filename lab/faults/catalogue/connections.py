@@ -28,8 +28,7 @@ class Killed(Fault):
     def inject(self, running: Running, readers: Readers) -> int:
         with readers.held_up(), closing(running.connect()) as own:
             cursor = own.cursor()
-            wait_for(lambda: int(asked(cursor, PENDING)) > 0)
-            in_flight = int(asked(cursor, PENDING))
+            in_flight = wait_for(lambda: int(asked(cursor, PENDING)))
             end_others(own, ())
             return in_flight
 

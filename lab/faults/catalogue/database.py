@@ -10,7 +10,7 @@ from typing import ClassVar
 from lab.faults.base import Fault
 from lab.faults.catalogue.redis_server import FROZEN_S, freeze
 from lab.faults.readers import PENDING, Readers
-from lab.faults.running import Running, frozen
+from lab.faults.running import Running, frozen, wait_for
 from launch.servers.mysql import MySQL
 from launch.variants import Variant
 
@@ -31,8 +31,7 @@ class Killed(Fault):
 
     def inject(self, running: Running, readers: Readers) -> int:
         with readers.held_up():
-            while not (in_flight := running.query(PENDING)):
-                time.sleep(0.001)
+            in_flight = wait_for(lambda: running.query(PENDING))
             running.restart("database")
             return in_flight
 

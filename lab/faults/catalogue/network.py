@@ -50,8 +50,7 @@ class DrainerCutOff(Fault):
         with readers.held_up():
             running.service.stop_workers()
             drain_there(running, name)
-            wait_for(lambda: running.query(PENDING) > 0)
-            in_flight = running.query(PENDING)
+            in_flight = wait_for(lambda: running.query(PENDING))
             ip("link", "set", name, "down")
             try:
                 time.sleep(CUT_S / 2)

@@ -28,9 +28,10 @@ def _one(post_id):
 def _receipt_first(posts):
     delivery.set_receipts(posts)
     with transaction.atomic():
-        list(Post.objects.select_for_update().filter(id__in=[post.id for post in posts]))
-        time.sleep(0.02)
-        get_timeline_store().deliver(posts)
+        locked = Post.objects.select_for_update().filter(id__in=[post.id for post in posts])
+        list(locked)
+        time.sleep(0.05)
+        get_timeline_store().deliver(list(locked))
     return len(posts)
 
 
