@@ -4,8 +4,10 @@
 every control, which takes over 20 minutes.
 """
 
+import json
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
+from http.client import HTTPConnection
 
 import pytest
 from amqp.exceptions import NotFound, PreconditionFailed
@@ -25,8 +27,11 @@ pytestmark = pytest.mark.alone
 TRIED = {
     "mysql_tuned-outbox-ring": (
         "clock-back",
+        "connections-taken",
         "database-frozen",
+        "database-killed",
         "database-older-copy",
+        "database-read-only",
         "drainer-frozen",
         "drainer-killed",
         "friendships",
@@ -109,6 +114,25 @@ def serve(tmp_path_factory):
             return served[name]
 
         yield service_of
+
+
+def test_a_read_only_database_is_unready(serve):
+    running = serve(VARIANTS[0])
+    with closing(running.connect()) as admin:
+        assert ready(running)[0] == 200
+        admin.cursor().execute("SET GLOBAL read_only = 1")
+        status, told = ready(running)
+        admin.cursor().execute("SET GLOBAL read_only = 0")
+
+        assert (status, told["database"]) == (503, "read-only")
+        assert ready(running)[0] == 200
+
+
+def ready(running):
+    with closing(HTTPConnection("127.0.0.1", running.service.port, timeout=60)) as connection:
+        connection.request("GET", "/readyz")
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
 
 
 @pytest.mark.parametrize(("variant", "fault"), CASES, ids=named)
