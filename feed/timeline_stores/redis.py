@@ -115,6 +115,15 @@ def _look_who_answers(connection: Any) -> None:
         raise ServerReplaced("Redis was restarted or replaced")
 
 
+MARK = """
+local reached = redis.call('GET', KEYS[1])
+if reached and tonumber(string.match(reached, '%d+')) >= tonumber(ARGV[1]) then
+  return reached
+end
+redis.call('SET', KEYS[1], ARGV[2])
+"""
+"""Raises the watermark. Returns it where it is as high already: it must not move even for a moment,
+or nobody would notice a database that was restored while others deliver."""
 RUN = "return operations[ARGV[1]]() or pending"
 
 
@@ -215,9 +224,8 @@ class RedisStore(TrimmedStore):
         A database that was restored hands ids out again, below the watermark or the same.
         """
         key = f"{self._prefix()}watermark"
-        before: Any = self.client.set(key, _identity(post), get=True)
-        if before and _id_of(before) >= post.id and _is_unknown(before):
-            self.client.set(key, before)
+        reached: Any = self.client.eval(MARK, 1, key, post.id, _identity(post))
+        if reached and _is_unknown(reached):
             raise epochs.StoreUnusable("the timelines are newer than the database")
 
     def is_ahead_of_database(self) -> bool:

@@ -31,7 +31,7 @@ class Fault(ABC):
     """The timelines are in Redis."""
     needs_mysql: ClassVar[bool] = False
     needs_drainer: ClassVar[bool] = False
-    """A drainer of its own delivers, rather than requests or Celery."""
+    """A drainer runs, rather than Celery; it may deliver only what requests leave behind."""
     needs_celery: ClassVar[bool] = False
     program: ClassVar[str | None] = None
     """A program of the machine that it calls."""

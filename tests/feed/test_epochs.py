@@ -24,6 +24,7 @@ from feed.friendships import finish_changes, unfriend
 from feed.models import Epoch, FriendshipChange, Post, TimelineFloor
 from feed.selectors import read_timeline, store_state
 from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores import redis as redis_store
 from feed.timeline_stores.redis import ServerReplaced
 from tests.backends import STORES
 from tests.conftest import befriend, client_of, redis_server, whole_timelines
@@ -152,11 +153,32 @@ def test_the_first_batch_after_a_restore_does_not_hide_it(ring, monkeypatch, reu
     assert shown(4) == [post.id]
 
 
+def test_the_watermark_stays_while_a_delivery_compares_it(ring, monkeypatch):
+    """Or a drainer that looks for a restored database at this moment would find nothing."""
+    posts = posts_by(1, 2)
+    deliver_pending(100)
+    Post.objects.filter(id=posts[1].id).delete()
+    post = Post.objects.create(id=posts[1].id, author_id=4, body="a stranger's")
+    is_unknown, is_ahead = redis_store._is_unknown, []
+
+    def look_too(mark):
+        with monkeypatch.context() as patch:
+            patch.setattr(redis_store, "_is_unknown", is_unknown)
+            is_ahead.append(ring.is_ahead_of_database())
+        return is_unknown(mark)
+
+    monkeypatch.setattr(redis_store, "_is_unknown", look_too)
+    with pytest.raises(epochs.StoreUnusable):
+        deliver([post])
+
+    assert is_ahead == [True]
+
+
 def test_a_database_behind_its_store_is_not_noticed_without_the_watermark(ring, monkeypatch):
     """The control."""
     posts = posts_by(1, 4)
     deliver_pending(100)
-    monkeypatch.setattr("feed.timeline_stores.redis._is_unknown", lambda mark: False)
+    monkeypatch.setattr(redis_store, "_is_unknown", lambda mark: False)
     Post.objects.filter(id=posts[3].id).delete()
     Post.objects.create(id=posts[3].id, author_id=4, body="a stranger's")
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 from lab.faults.base import Fault
 from lab.faults.readers import LATEST_S, PENDING, Readers
 from lab.faults.running import Running, freeze_when, kill_when, wait_for
+from launch.variants import Variant
 
 CLAIMED = "SELECT id, author_id FROM feed_post WHERE delivered_at IS NULL ORDER BY id LIMIT 5"
 
@@ -19,13 +20,19 @@ def in_flight(running: Running) -> Callable[[int], bool]:
     return lambda pid: running.in_transaction(pid) and running.query(PENDING) > 0
 
 
-class Killed(Fault):
-    name = "drainer-killed"
-    text = "The drainer is killed in its transaction, and another one starts."
-    safeguard = "receipts"
+class DrainerFault(Fault):
     at_stake = "posts in flight"
     needs_drainer: ClassVar[bool] = True
     refuses: ClassVar[bool] = False
+
+    def suits(self, variant: Variant) -> bool:
+        return super().suits(variant) and not variant.strategy_flags.writes_with_post
+
+
+class Killed(DrainerFault):
+    name = "drainer-killed"
+    text = "The drainer is killed in its transaction, and another one starts."
+    safeguard = "receipts"
 
     def inject(self, running: Running, readers: Readers) -> int:
         with readers.held_up():
@@ -35,17 +42,14 @@ class Killed(Fault):
         return lost
 
 
-class OutlivesItsClaim(Fault):
+class OutlivesItsClaim(DrainerFault):
     name = "drainer-frozen"
     text = (
         "The drainer is stopped in its transaction and loses its connection. Others deliver its "
         "posts, their authors end friendships, and it goes on."
     )
     safeguard = "seals"
-    at_stake = "posts in flight"
     needs_mysql: ClassVar[bool] = True
-    needs_drainer: ClassVar[bool] = True
-    refuses: ClassVar[bool] = False
 
     def inject(self, running: Running, readers: Readers) -> int:
         with readers.held_up(), closing(readers.connection()) as http:

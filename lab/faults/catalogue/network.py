@@ -13,8 +13,8 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psutil
 
-from lab.faults.base import Fault
 from lab.faults.catalogue.database_writes import root_only
+from lab.faults.catalogue.drainer import DrainerFault
 from lab.faults.readers import PENDING, Readers
 from lab.faults.running import Running, wait_for
 
@@ -25,18 +25,15 @@ PROXY, CUT_OFF = "proxy", "workers of the other host"
 SERVERS = ("DATABASE_URL", "REDIS_URL")
 
 
-class DrainerCutOff(Fault):
+class DrainerCutOff(DrainerFault):
     name = "drainer-cut-off"
     text = (
         f"The network of the only drainer, a host of its own, is cut for {CUT_S:g} s while posts "
         "are pending; another one starts meanwhile."
     )
     safeguard = "receipts"
-    at_stake = "posts in flight"
     needs_mysql: ClassVar[bool] = True
     needs_redis: ClassVar[bool] = True
-    needs_drainer: ClassVar[bool] = True
-    refuses: ClassVar[bool] = False
     program = "socat"
 
     def unavailable(self) -> str | None:
@@ -58,8 +55,8 @@ class DrainerCutOff(Fault):
                 time.sleep(CUT_S / 2)
             finally:
                 ip("link", "set", name, "up")
-        running.processes.stop(CUT_OFF)
-        return in_flight
+            running.processes.stop(CUT_OFF)  # after its batch, which goes on when TCP sends again
+            return in_flight
 
 
 def name_of() -> str:
