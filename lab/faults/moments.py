@@ -147,6 +147,7 @@ def observe(
         ):
             time.sleep(SECOND)  # new connections, and caches of friends
             answered = len(running.answers)
+            _wait_for_pages(readers)  # a control is right until the fault comes
             if readers.wrong:
                 raise RunFailed(f"pages were wrong before the first moment: {readers.wrong[0]}")
             for number in range(1, moments + 1):

@@ -7,22 +7,31 @@ from django.db import transaction
 
 from feed import delivery
 from feed.models import Post
+from feed.strategies import inline
 from feed.timeline_stores import get_timeline_store
 from lab.faults.unguarded.switch import lacks
 
 _deliver_claimed, _deliver_one = delivery._deliver_claimed, delivery.deliver_one
 
 
-def _claimed(backlog, limit):
+def _claimed(claim, limit):
     if not lacks("receipts"):
-        return _deliver_claimed(backlog, limit)
-    return _receipt_first(list(backlog.order_by("id")[:limit]))
+        return _deliver_claimed(claim, limit)
+    with transaction.atomic():
+        posts = list(claim(limit))
+    return _receipt_first(posts)
 
 
 def _one(post_id):
     if not lacks("receipts"):
         return _deliver_one(post_id)
     return _receipt_first(list(Post.objects.pending().filter(id=post_id)))
+
+
+def _in_request(posts):
+    if not lacks("receipts") or get_timeline_store().is_transactional:
+        return delivery.deliver(posts)
+    return _receipt_first(posts)
 
 
 def _receipt_first(posts):
@@ -36,3 +45,4 @@ def _receipt_first(posts):
 
 
 delivery._deliver_claimed, delivery.deliver_one = _claimed, _one
+inline.deliver = _in_request

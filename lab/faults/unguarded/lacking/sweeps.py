@@ -8,8 +8,8 @@ from lab.faults.unguarded.switch import lacks
 _deliver_claimed = delivery._deliver_claimed
 
 
-def _leave(backlog, limit):
-    return 0 if lacks("sweeps") and get_strategy().grace_s else _deliver_claimed(backlog, limit)
+def _leave(claim, limit):
+    return 0 if lacks("sweeps") and get_strategy().grace_s else _deliver_claimed(claim, limit)
 
 
 delivery._deliver_claimed = _leave
