@@ -29,8 +29,10 @@ JUNK = """
     VALUES (1, REPEAT('x', %s), 0, NOW())
 """
 SIZES = (2000, 10)
-"""Characters of a row. A row per statement: to undo more of them on a full disk takes room too, and
-without it MariaDB 10.11 ends itself ("Out of disk space in rollback")."""
+"""Characters of a row. A row per statement: to undo it on a full disk takes room too."""
+ENDED = (2006, 2013)
+"""The client's numbers for "the server is gone". MariaDB 10.11 ends itself when it has no room to
+undo a statement ("Out of disk space in rollback"), and a supervisor starts it again."""
 
 
 class MariaDBFault(Fault):
@@ -68,7 +70,10 @@ class ReadOnly(MariaDBFault):
 
 class DiskFull(MariaDBFault):
     name = "database-disk-full"
-    text = f"For {REFUSED_S:g} s, the file system of the database's tables is full."
+    text = (
+        f"For {REFUSED_S:g} s, the file system of the database's tables is full; where MariaDB "
+        "ends itself for that, it is started again when there is room."
+    )
 
     def unavailable(self) -> str | None:
         return super().unavailable() or root_only()
@@ -85,9 +90,14 @@ class DiskFull(MariaDBFault):
                 fill(filler)
                 use_up(connection)
                 time.sleep(REFUSED_S)
-            finally:
-                filler.unlink(missing_ok=True)
+                filler.unlink()
                 connection.rollback()
+            except MySQLdb.OperationalError as error:
+                if error.args[0] not in ENDED:
+                    raise
+                filler.unlink(missing_ok=True)
+                running.processes.stop("database")
+                database_of(running).start()
             return len(running.refused) - before
 
 

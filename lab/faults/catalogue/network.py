@@ -31,7 +31,7 @@ class DrainerCutOff(DrainerFault):
         f"The network of the only drainer, a host of its own, is cut for {CUT_S:g} s while posts "
         "are pending; another one starts meanwhile."
     )
-    safeguard = "receipts"
+    no_control = "what the cut held up arrives when TCP sends it again, also if receipts come first"
     needs_mysql: ClassVar[bool] = True
     needs_redis: ClassVar[bool] = True
     program = "socat"
