@@ -35,9 +35,11 @@ class Messages:
         with self._lock:
             if len(self._waiting) < MOST_WAITING:
                 self._waiting[task, arguments] = None
+            else:
+                logger.warning("%d messages wait: the sweep does the work of another", MOST_WAITING)
             if self._pid != os.getpid():  # a forked process has no thread
-                self._pid = os.getpid()
                 Thread(target=self._run, name="messages", daemon=True).start()
+                self._pid = os.getpid()
         self._rung.set()
 
     def _run(self) -> None:

@@ -1,6 +1,5 @@
 """Strategies that need Celery."""
 
-from functools import partial
 from typing import Any
 
 from django.db import transaction
@@ -28,7 +27,7 @@ class ByMessage(Strategy):
 
     def send(self, task: Any, *arguments: Any) -> None:
         """Call a task after the commit, without waiting for the broker."""
-        transaction.on_commit(partial(self._messages.send, task, *arguments), robust=True)
+        transaction.on_commit(lambda: self._messages.send(task, *arguments), robust=True)
 
 
 class Task(ByMessage):
@@ -46,7 +45,7 @@ class Chunked(ByMessage):
 
     def publish(self, post: Post) -> None:
         timeline = get_timeline_store().alias
-        for number, owner_ids in list(plan_chunks(post)):
+        for number, owner_ids in plan_chunks(post):
             self.send(deliver_chunk, post.id, number, tuple(owner_ids), timeline)
 
 

@@ -11,8 +11,7 @@ from feed.models import Post, TimelineEntry, TimelineFloor
 from feed.timeline_stores.base import Held, TimelineStore
 
 _FLOOR = "COALESCE((SELECT floor FROM feed_timeline_floor WHERE owner_id = %(owner)s), %(lowest)s)"
-_READ = f"""
-    SELECT own.floor, newest.post_id FROM (SELECT {_FLOOR} AS floor) own
+_READ = f"""SELECT own.floor, newest.post_id FROM (SELECT {_FLOOR} AS floor) own
       LEFT JOIN (
         SELECT post_id FROM {{table}}
          WHERE owner_id = %(owner)s AND post_id < %(before)s AND post_id > {_FLOOR}

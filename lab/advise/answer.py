@@ -217,7 +217,7 @@ def _limits(advice: Advice) -> Iterator[tuple[str, float | None]]:
 
     if one:
         yield "one drainer (a core; add drainers)", used("workers")
-    if candidate.uses_redis:
+    if advice.best.cores["redis"]:
         yield "one Redis (a core: it has one thread; add shards)", used("redis")
     yield f"a database of {advice.database_cores:g} cores (--database-cores)", used("database")
     yield "one web core (add processes)", used("web")

@@ -81,7 +81,7 @@ def newest(below: Path, without: Path | None = None) -> list[Path]:
     benches = [folder for folder in folders if (folder / BENCH).exists()]
     others = [it for it in folders if not without or it.resolve() != without.resolve()]
     commits = {
-        folder: results[0].environment["commit"]
+        folder: results[-1].environment["commit"]
         for folder in others
         if (results := [it for it in _results(folder) if it.experiment == "mixed"])
     }

@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -49,7 +49,6 @@ class Readers(Repeated):
             self.friends[person].add(friend)
         self.pages, self.compared = 0, 0
         self.wrong: list[Wrong] = []
-        self.statuses: Counter[int | None] = Counter()
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
         self.mended_at: float | None = None
@@ -134,7 +133,6 @@ class Readers(Repeated):
         for _ in range(PAGES):
             path = f"/v1/feed/?limit={LIMIT}{before}"
             status, page = request(http, self.running, owner, "GET", path)
-            self.statuses[status] += 1
             if status != 200:
                 return status
             self.pages += 1

@@ -63,7 +63,6 @@ class Running:
         self.refused: list[float] = []
         self.answers: list[Answer] = []
         """Of all clients and readers."""
-        self.loaded_at = 0.0
         self._stopping = threading.Event()
         self._clients: list[threading.Thread] = []
         self._pause_s = 0.0
@@ -87,7 +86,6 @@ class Running:
         self._start_clients(clients)
 
     def _start_clients(self, clients: int) -> None:
-        self.loaded_at = time.monotonic()
         self._stopping.clear()
         self._clients = [threading.Thread(target=self._post, args=(n,)) for n in range(clients)]
         for client in self._clients:
@@ -104,10 +102,6 @@ class Running:
     def audit(self) -> dict[str, Any]:
         """Stop the load, wait for the drain and audit against all accepted posts."""
         return self.service.audit(self.drained())
-
-    def audit_pages(self) -> dict[str, Any]:
-        """Audit like ``audit``; what a timeline leaves to the database is no fault here."""
-        return audit_pages(self.service, self.drained())
 
     def drained(self) -> Path:
         """Stop the load and wait for the drain; return the file of the accepted posts."""

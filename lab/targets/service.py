@@ -115,6 +115,7 @@ class AdapterService(OutsideService):
 
     def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
         """Start the servers, and let the adapter load people and friendships from files."""
+        self.seed_of_people = seed
         requirements = self.variant.folder / "requirements.txt"
         self.python = str(source.python(requirements)) if requirements.exists() else sys.executable
         for server in self.servers:
@@ -134,7 +135,7 @@ class AdapterService(OutsideService):
             self.processes.start("workers", self._argv(command), self.environment)
         self.processes.start("web", self._argv(self.variant.web), self.environment)
         self.processes.wait_until("web", lambda: is_ready(self.port))
-        self.meet(Seed())
+        self.meet(self.seed_of_people)
         told = {(it, friend) for it, friends in self.friends.items() for friend in friends}
         if told != {*self.seeded}:
             raise RunFailed(f"{self.variant.name} tells other friendships than it was seeded with")

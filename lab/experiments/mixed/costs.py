@@ -46,11 +46,6 @@ class Costs:
     """By role, what it uses whatever the rate: a drainer looks for posts all the time. Of other
     roles than workers it is only known from runs at different rates."""
 
-    def per_operation_us(self, reads_per_post: float, operations_per_s: float = inf) -> float:
-        """Return the CPU of all roles per operation."""
-        post_us, read_us = self._with_base_us(operations_per_s)
-        return (post_us + reads_per_post * read_us) / (1 + reads_per_post)
-
     def meets(self, other: "Costs", operations_per_s: float = inf) -> float | None:
         """Return the reads per post from which the other one costs less; None if there are none."""
         post_us, read_us = self._with_base_us(operations_per_s)
