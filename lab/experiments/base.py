@@ -90,8 +90,9 @@ class Experiment(ABC):
 
     def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
         """Return the load after those that gave these results; None when there is no other."""
-        loads = self.loads_of(variant, asked)
-        return loads[len(results)] if len(results) < len(loads) else None
+        done = {result.load for result in results}
+        left = (it for it in self.loads_of(variant, asked) if it.name not in done)
+        return next(left, None)
 
     def next_loads(
         self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]

@@ -134,3 +134,15 @@ def test_the_page_lists_every_fault():
     for fault in FAULTS.values():
         control = fault.safeguard or f"no control: {fault.no_control}"
         assert f"| `{fault.name}` | {fault.text} | {control} |" in page
+
+
+def test_a_fault_that_becomes_unavailable_leaves_no_other_one_out(monkeypatch):
+    """As when another laboratory takes the addresses of the same networks for a while."""
+    names = ["redis-emptied", "redis-frozen", "redis-killed", "redis-wrong-type"]
+    variant, asked = FAULTS_RUN.variant(NAME), Asked(loads=",".join(names))
+    done = []
+    while load := FAULTS_RUN.next_load(variant, asked, done):
+        done.append(result(seen(), fault=load.name))
+        monkeypatch.setattr(FAULTS[names[0]], "unavailable", lambda: "its addresses are taken")
+
+    assert [it.load for it in done] == names
