@@ -81,8 +81,6 @@ def _status_of(port: int) -> tuple[float, int | None]:
 @dataclass
 class Moment:
     at_stake: int
-    lasted_s: float
-    """From the beginning of the fault until it was mended."""
     normal_s: float | None
     """From the beginning of the fault to the first normal second; None: not within
     MENDED_WITHIN_S after it was mended."""
@@ -210,7 +208,6 @@ def _moment(fault: Fault, running: Running, readers: Readers, probes: Probes) ->
     told_at = probes.unready_from(begun_at, normal_at or time.monotonic())
     return Moment(
         at_stake,
-        round(mended_at - begun_at, 3),
         None if normal_at is None else round(normal_at - begun_at, 3),
         None if told_at is None else round(told_at - begun_at, 3),
         round(_typical_s(running.answers, begun_at, mended_at), 4),

@@ -52,7 +52,7 @@ class Readers(Repeated):
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
         self.mended_at: float | None = None
-        """When a fault was over, if it says so before ``inject`` returns."""
+        """When the last fault that was told of here was over."""
         self._changes: defaultdict[int, int] = defaultdict(int)
         """Beginnings and ends of changes of a person's friendships."""
         self._blind_until = 0.0
@@ -63,13 +63,15 @@ class Readers(Repeated):
         """Compare no page that was asked for while the block runs, or within ``more_s`` after."""
         self._blind_until = float("inf")
         yield
-        self._blind_until = time.monotonic() + more_s
+        self.mended_at = time.monotonic()
+        self._blind_until = self.mended_at + more_s
 
     @contextmanager
     def held_up(self) -> Iterator[None]:
         """Expect the posts that are accepted while the block runs when a drainer is back."""
         self._held_at = time.monotonic()
         yield
+        self.mended_at = time.monotonic()
         newest = self.running.query("SELECT max(id) FROM feed_post")
         give_up_at = time.monotonic() + DELIVERED_WITHIN_S
         while self.running.query(f"{PENDING} AND id <= {newest}") and time.monotonic() < give_up_at:

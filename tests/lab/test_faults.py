@@ -18,7 +18,7 @@ FAULTS_RUN = EXPERIMENTS["faults"]
 NAME = "mysql_tuned-outbox-ring"
 CLEAN = {"missing": 0, "duplicated": 0, "unexpected": 0}
 REFUSED = Answer("GET /v1/feed/", 0.0, 0.1, 503)
-MOMENT = Moment(at_stake=265, lasted_s=0.1, normal_s=0.5, told_s=None, typical_s=0.01)
+MOMENT = Moment(at_stake=265, normal_s=0.5, told_s=None, typical_s=0.01)
 
 
 def seen(moments=20, **changes):

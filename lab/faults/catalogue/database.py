@@ -1,10 +1,9 @@
-"""A database that dies, stops answering, is older than it was, or has another time."""
+"""A database that dies, stops answering, or is older than it was."""
 
 import random
 import shutil
 import subprocess
 import time
-from contextlib import closing
 from typing import ClassVar
 
 from lab.faults.base import Fault
@@ -12,14 +11,10 @@ from lab.faults.catalogue.redis_server import FROZEN_S, freeze
 from lab.faults.readers import PENDING, Readers
 from lab.faults.running import Running, frozen, wait_for
 from launch.servers.mysql import MySQL
-from launch.variants import Variant
 
 TRUSTED_S = 2.5
 """Seconds after a restore of the database for which a process may use what it knew, and
 the drainer hasn't looked yet: docs/decisions/0041 says so."""
-
-STEP_MIN = 30
-"""A time zone can't be more than 12:59 hours back, which is 25 moments."""
 
 
 class Killed(Fault):
@@ -77,27 +72,3 @@ class Frozen(Fault):
 
     def inject(self, running: Running, readers: Readers) -> int:
         return freeze(running, readers, "database")
-
-
-class SteppedBack(Fault):
-    name = "clock-back"
-    text = f"The database's clock is put back by {STEP_MIN} minutes, as all its clients see it."
-    safeguard = "claims by state"
-    at_stake = "posts from the future"
-    needs_mysql: ClassVar[bool] = True
-
-    def suits(self, variant: Variant) -> bool:
-        return super().suits(variant) and variant.database.replicas == 0
-
-    def inject(self, running: Running, readers: Readers) -> int:
-        with closing(running.connect()) as connection:
-            cursor = connection.cursor()
-            cursor.execute("SELECT TIMESTAMPDIFF(MINUTE, NOW(), UTC_TIMESTAMP())")
-            ((before,),) = cursor.fetchall()
-            hours, minutes = divmod(before + STEP_MIN, 60)
-            cursor.execute(f"SET GLOBAL time_zone = '-{hours:02}:{minutes:02}'")
-            cursor.execute("SELECT id FROM information_schema.processlist WHERE db = 'feed'")
-            for (number,) in cursor.fetchall():
-                if number != connection.thread_id():
-                    running.end_connection(number)
-        return running.query("SELECT count(*) FROM feed_post WHERE created_at > NOW()")

@@ -82,5 +82,4 @@ def freeze(running: Running, readers: Readers, role: str) -> int:
         before = len(running.answers)
         with frozen(running.processes.pids(role)):
             time.sleep(FROZEN_S)
-        readers.mended_at = time.monotonic()
         return len(running.answers) - before
