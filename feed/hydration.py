@@ -60,8 +60,7 @@ def hydrate(ids: Sequence[int], mark: Rider | None = None) -> dict[int, bytes]:
     ``mark``: if it was read, this process may answer with posts that it has kept.
     """
     prefix = _prefix()
-    kept = _kept_under(prefix, mark) if mark and mark.was_sent else None
-    held = kept.posts if kept else {}
+    held = _kept_under(prefix, mark) if mark and mark.was_sent else {}
     posts = {post_id: held.get(post_id, ASK_THE_DATABASE) for post_id in ids}
     if missing := _missing(posts):
         cached = _cached(missing, prefix)
@@ -81,15 +80,16 @@ def forget(*post_ids: int) -> None:
     caches["posts"].set_many(markers | {_mark_key(): _new_mark()}, 2 * KEEP_S)
 
 
-def _kept_under(prefix: str, mark: Rider) -> _Kept | None:
+def _kept_under(prefix: str, mark: Rider) -> dict[int, bytes]:
+    """Return what this process has kept, to be added to."""
     global _kept
     if not mark.reply:
         caches["posts"].add(_mark_key(), _new_mark(), 2 * KEEP_S)
-        return None
+        return {}
     kept = _kept
     if not kept.serves(prefix, mark.reply):
         kept = _kept = _Kept(prefix, mark.reply)
-    return kept
+    return kept.posts
 
 
 def _missing(posts: Mapping[int, bytes]) -> list[int]:

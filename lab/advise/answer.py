@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 
 from lab.advise.candidates import Candidate, Measured
 from lab.advise.cells import NotMeasured
@@ -187,14 +187,11 @@ def _timelines(advice: Advice) -> Iterator[list[str]]:
 
 def _breaks(advice: Advice) -> Sheet:
     """The rates at which a part of the advised variant is full, lowest first."""
-    found = sorted(_limits(advice), key=lambda it: it[1] if it[1] is not None else float("inf"))
+    found = sorted(_limits(advice), key=lambda it: inf if isinstance(it[1], str) else it[1])
     rows = [
-        [
-            what,
-            "never" if rate is None else number(rate),
-            f"{rate / advice.situation.posts_per_s:.3g} times" if rate else "-",
-            BOTH,
-        ]
+        [what, rate, "-", BOTH]
+        if isinstance(rate, str)
+        else [what, number(rate), f"{rate / advice.situation.posts_per_s:.3g} times", BOTH]
         for what, rate in found
     ]
     return Sheet(
@@ -204,23 +201,28 @@ def _breaks(advice: Advice) -> Sheet:
     )
 
 
-def _limits(advice: Advice) -> Iterator[tuple[str, float | None]]:
+def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
+    """Yield each part and the rate at which it is full, or why there is none."""
     it, candidate = advice.situation, advice.best.candidate
     one = 1 if advice.best.drainers else None
 
-    def used(role: str) -> float | None:
-        return rate_at(
-            lambda s: needs(candidate, s, drainers=one).cores[role],
-            advice.database_cores if role == "database" else 1,
-            it,
-        )
+    def full(role: str) -> float | str:
+        try:
+            rate = rate_at(
+                lambda s: needs(candidate, s, drainers=one).cores[role],
+                advice.database_cores if role == "database" else 1,
+                it,
+            )
+        except NotMeasured:  # a smaller batch than any that was measured
+            return "not measured"
+        return "never" if rate is None else rate
 
     if one:
-        yield "one drainer (a core; add drainers)", used("workers")
+        yield "one drainer (a core; add drainers)", full("workers")
     if advice.best.cores["redis"]:
-        yield "one Redis (a core: it has one thread; add shards)", used("redis")
-    yield f"a database of {advice.database_cores:g} cores (--database-cores)", used("database")
-    yield "one web core (add processes)", used("web")
+        yield "one Redis (a core: it has one thread; add shards)", full("redis")
+    yield f"a database of {advice.database_cores:g} cores (--database-cores)", full("database")
+    yield "one web core (add processes)", full("web")
 
 
 def _pulled(advice: Advice) -> Sheet:

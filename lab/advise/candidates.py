@@ -107,7 +107,7 @@ def measured(folders: Sequence[Path]) -> Measured:
     candidates, left_out = [], []
     for found in costs:
         try:
-            candidates.append(_candidate(found, costs, every, record))
+            candidates.append(_candidate(found, costs, record))
         except ValueError as error:
             left_out.append(str(error))
     pages = [it["bytes"] for it in record.requests if "/feed/" in it["request"]]
@@ -120,9 +120,7 @@ def measured(folders: Sequence[Path]) -> Measured:
     return Measured(candidates, bench, mixed, pages[0] if pages else None, left_out, started)
 
 
-def _candidate(
-    costs: Costs, every: Sequence[Costs], results: Sequence[Result], record: Record
-) -> Candidate:
+def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidate:
     """Return the variant with its deliveries taken out of its posts. Raises ValueError."""
     variant = EXPERIMENTS["mixed"].variant(costs.variant)
     flags, pulls = variant.strategy_flags, variant.store_flags.is_computed_on_read
@@ -149,9 +147,7 @@ def _candidate(
         if (row["kind"], row["store"], row["database"]) == ("store", variant.store, database)
     ]
     cells = Cells(variant.store, rows)
-    runs = [it for it in results if _is_of(it, costs)]
-    posts_per_s = max((it.extra.get("posts") or 0.0) / it.window_s for it in runs)
-    batch = 1.0 if about.is_inline else max(1.0, posts_per_s * about.linger_ms / 1000)
+    batch = 1.0 if about.is_inline else max(1.0, costs.posts_per_s * about.linger_ms / 1000)
     each = cells.delivery(costs.people, costs.friends, batch)
     taken = by_role(about, each.client_us, each.server_us)
     post_us = {
@@ -208,13 +204,6 @@ def _command(results: Sequence[Result]) -> str:
         all_of_them = ",".join(dict.fromkeys(names))
         command = command.replace(f"{option} {names[0]}", f"{option} {all_of_them}")
     return command
-
-
-def _is_of(result: Result, costs: Costs) -> bool:
-    seed = result.environment["seed"]
-    found = (result.variant, seed["graph"], seed["people"], seed["friends"])
-    asked = (costs.variant, costs.graph, costs.people, costs.friends)
-    return found == asked and result.window_s > 0 and not result.failures
 
 
 def _results(folder: Path) -> list[Result]:

@@ -112,7 +112,10 @@ def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:
 
 
 def rate_at(used: Callable[[Situation], float], limit: float, situation: Situation) -> float | None:
-    """Return the posts/s at which so many cores are used; None if no rate uses them."""
+    """Return the posts/s at which so many cores are used; None if no rate uses them.
+
+    Raises NotMeasured, as ``used`` does.
+    """
     low, high = 0.0, situation.posts_per_s
     while used(replace(situation, posts_per_s=high)) < limit:
         low, high = high, high * 2

@@ -187,6 +187,18 @@ def test_a_full_role_is_told_with_its_rate():
     assert rate_at(lambda it: needs(RING, it).cores["database"], 1, HERE) is None
 
 
+def test_a_limit_at_batches_that_were_not_measured_is_told_so():
+    """100/s are batches dense enough for 1,000 people; at half of that a web core is full."""
+    one_size = Cells("ring", [row for row in rows() if row["people"] == 1_000])
+    ring = replace(RING, cells=one_size)
+    there = replace(HERE, people=5_001, friends=499, reads_per_post=30)
+    _, _, breaks, _ = sheets(advice(there, ring))
+
+    limits = {row[0].partition(" (")[0]: row[1] for row in breaks.rows}
+    assert limits["one web core"] == "not measured"
+    assert "not measured" not in limits["one drainer"]
+
+
 RATES = st.floats(0.1, 1e5)
 READS = st.floats(0, 1e3)
 

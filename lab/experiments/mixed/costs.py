@@ -39,6 +39,8 @@ class Costs:
     """By role, of one page."""
     residual: float
     """Largest difference between a run's CPU and what these costs say, as a share of the former."""
+    posts_per_s: float
+    """Highest of the runs."""
     runs: int
     calibration_ms: float
     """Median of the runs."""
@@ -126,6 +128,7 @@ def _fitted(results: Sequence[Result]) -> Costs:
         post_us={role: _us(post_s) for role, (post_s, _, _) in by_role.items()},
         read_us={role: _us(read_s) for role, (_, read_s, _) in by_role.items()},
         residual=round(float(np.max(np.abs(said - measured) / measured)), 3),
+        posts_per_s=round(float(np.max(posts / seconds)), 1),
         runs=len(results),
         calibration_ms=median(result.environment["calibration_ms"] for result in results),
         base_cores={role: round(float(cores), 4) for role, (_, _, cores) in by_role.items()},
