@@ -22,7 +22,7 @@ from lab.faults.catalogue.redis_server import FROZEN_S
 from lab.faults.moments import does_harm, observe
 from lab.faults.running import audit_pages, serving, wait_for
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.faults
 
 TRIED = {
     "mysql_tuned-outbox-ring": (
