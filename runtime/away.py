@@ -1,29 +1,47 @@
-"""Servers that did not answer in time: for a second a process refuses at once what needs them."""
+"""Circuit breakers: a server that did not answer in time is asked again one call at a time."""
 
+from threading import get_ident
 from time import monotonic
 
 AWAY_S = 1.0
+"""From a call that waited in vain to the next one that may."""
+TRIAL_S = 3.0
+"""Longer than any call waits for an answer."""
 
 
-class Away:
+class Server:
     """What a process knows of a server."""
 
     def __init__(self) -> None:
-        self._until = float("-inf")
+        self._answers = True
+        self._next_trial_at = 0.0
+        self._tried_by: int | None = None
+        """Thread whose call, and the calls within it, are the trial."""
 
-    @property
-    def is_known(self) -> bool:
-        """Someone has waited for the server in vain within the last second."""
-        return monotonic() < self._until
+    def refuses(self) -> bool:
+        """Return whether a call would wait in vain; if not, the caller calls and notes the outcome.
 
-    def note(self) -> None:
-        """Remember that the server did not answer in time."""
-        self._until = monotonic() + AWAY_S
+        After a call that had no answer, all others are refused for AWAY_S. Then one goes out, and
+        the others are refused until it has had an answer.
+        """
+        if self._answers:
+            return False
+        now = monotonic()
+        if now < self._next_trial_at:
+            return self._tried_by != get_ident()
+        self._next_trial_at, self._tried_by = now + TRIAL_S, get_ident()
+        return False
+
+    def note(self, *, answers: bool) -> None:
+        """Remember whether the server answered in time, be it with an error."""
+        self._answers = answers
+        if not answers:
+            self._next_trial_at, self._tried_by = monotonic() + AWAY_S, None
 
 
-_servers: dict[str, Away] = {}
+_servers: dict[str, Server] = {}
 
 
-def of(server: str) -> Away:
-    """Return what this process knows of a server, by its address."""
-    return _servers.setdefault(server, Away())
+def server(address: str) -> Server:
+    """Return what this process knows of the server with this address."""
+    return _servers.setdefault(address, Server())

@@ -31,21 +31,25 @@ def redis_options(url: str) -> dict[str, Any]:
 class _Impatient(Retry):
     """Retries once after a lost connection, and not after a time-out.
 
-    After a time-out of any client of this process, it refuses at once for a second.
+    After a time-out of any client of this process, most calls are refused at once
+    (``runtime.away``).
     """
 
     def __init__(self, url: str) -> None:
         super().__init__(ConstantBackoff(0.05), 1, (Disconnected,))
-        self._away = away.of(url)
+        self._server = away.server(url)
 
     def __deepcopy__(self, memo: Any) -> "_Impatient":
         return self  # redis-py gives each connection a copy, but what is known is for all
 
     def call_with_retry(self, do: Callable[[], Any], *arguments: Any, **options: Any) -> Any:
-        if self._away.is_known:
+        if self._server.refuses():
             raise NoAnswer("Redis did not answer a moment ago")
+        answers = True
         try:
             return super().call_with_retry(do, *arguments, **options)
         except (NoAnswer, TimeoutError):
-            self._away.note()
+            answers = False
             raise
+        finally:
+            self._server.note(answers=answers)

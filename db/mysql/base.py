@@ -40,16 +40,17 @@ class DatabaseWrapper(StoringWrapper, base.DatabaseWrapper):
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Connect; refuse at once if the server did not answer a moment ago."""
-        server = away.of(f"{conn_params.get('host')}:{conn_params.get('port')}")
-        if server.is_known:
+        server = away.server(f"{conn_params.get('host')}:{conn_params.get('port')}")
+        if server.refuses():
             raise MySQLdb.OperationalError(f"{self.alias} did not answer a moment ago")
-        started = time.monotonic()
+        started, answers = time.monotonic(), True
         try:
             return super().get_new_connection(conn_params)
         except MySQLdb.OperationalError:
-            if time.monotonic() > started + SLOW_S:
-                server.note()
+            answers = time.monotonic() < started + SLOW_S
             raise
+        finally:
+            server.note(answers=answers)
 
     def create_cursor(self, name: str | None = None) -> Cursor:
         return Cursor(self.connection.cursor(), self)

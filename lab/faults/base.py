@@ -54,6 +54,10 @@ class Fault(ABC):
             or (self.needs_celery and not variant.uses_celery)
         )
 
+    def has_control(self, variant: Variant) -> bool:
+        """Return whether a variant without the safeguard is harmed."""
+        return bool(self.safeguard)
+
     def unavailable(self) -> str | None:
         """Return why this machine can't do it, as the end of a sentence; None if it can."""
         if self.program and not shutil.which(self.program):

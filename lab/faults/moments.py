@@ -21,7 +21,7 @@ from launch.variants import Variant
 
 FILE = "faults.json"
 CLIENTS = 4
-PAUSE_S = 0.02
+PAUSE_S = 0.04
 """Of a client after each answer: the machine has to keep up, or all of it is a backlog."""
 CELERY_PAUSE_S = 0.1
 """A task per post costs more; and a sweep that waits behind a backlog expires."""

@@ -15,8 +15,10 @@ from launch.processes import RunFailed
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
 LATEST_S = 1.0
 """Age at which an accepted post must be in the feeds, if a drainer delivers."""
-DELIVERED_WITHIN_S = 30
-"""Of posts that were held up: a Celery worker needs seconds to start. Then pages lack them."""
+DELIVERED_WITHIN_S = 10
+"""Of posts that were held up; later, pages lack them."""
+CELERY_DELIVERED_WITHIN_S = 30
+"""A Celery worker needs seconds to start."""
 PAGES, LIMIT = 8, 100
 """What a reader reads of a feed: some seconds of posts."""
 LATELY = 5000
@@ -73,7 +75,9 @@ class Readers(Repeated):
         yield
         self.mended_at = time.monotonic()
         newest = self.running.query("SELECT max(id) FROM feed_post")
-        give_up_at = time.monotonic() + DELIVERED_WITHIN_S
+        by_celery = self.running.service.variant.uses_celery
+        within_s = CELERY_DELIVERED_WITHIN_S if by_celery else DELIVERED_WITHIN_S
+        give_up_at = time.monotonic() + within_s
         while self.running.query(f"{PENDING} AND id <= {newest}") and time.monotonic() < give_up_at:
             time.sleep(0.01)
         time.sleep(self.latest_s)

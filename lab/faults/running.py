@@ -14,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
+from uuid import uuid4
 
 import MySQLdb
 import psutil
@@ -26,6 +27,7 @@ from launch.variants import Variant
 Commands = Sequence[Sequence[str]]
 SEED = Seed(people=200, friends=100)
 JSON = {"Content-Type": "application/json"}
+POST = '{"body": "text"}'
 CLIENT_WAITS_S = 20
 SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
 
@@ -198,22 +200,34 @@ class Running:
         rng = random.Random(number)  # noqa: S311
         connection = HTTPConnection("127.0.0.1", self.service.port, timeout=CLIENT_WAITS_S)
         with closing(connection):
+            again = False
             while not self._stopping.is_set():
-                status, body = self.ask(
-                    connection, rng.choice(self.tokens), "POST", "/v1/posts/", '{"body": "text"}'
-                )
+                if not again:
+                    token = rng.choice(self.tokens)
+                    key = str(uuid4()) if number % 2 else None
+                status, post = self.ask(connection, token, "POST", "/v1/posts/", POST, key)
                 if status == 201:
-                    self.accepted.append((time.monotonic(), body))
+                    self.accepted.append((time.monotonic(), post))
                 else:
                     self.refused.append(time.monotonic())
                     time.sleep(0.01)
+                # With a key, it is safe to send the post again, whatever became of it.
+                again = status != 201 and key is not None
                 self._stopping.wait(self._pause_s)
 
     def ask(
-        self, connection: HTTPConnection, token: str, method: str, path: str, text: str | None
+        self,
+        connection: HTTPConnection,
+        token: str,
+        method: str,
+        path: str,
+        text: str | None,
+        idempotency_key: str | None = None,
     ) -> tuple[int | None, Any]:
         """Send a request once; return its status and parsed body, or None for no answer."""
         headers = {"Authorization": f"Bearer {token}"} | JSON
+        if idempotency_key is not None:
+            headers["Idempotency-Key"] = idempotency_key
         begun_at, status, found, retry_after = time.monotonic(), None, None, None
         try:
             connection.request(method, path, text, headers)

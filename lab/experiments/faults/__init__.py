@@ -90,7 +90,7 @@ class Faults(Experiment):
 
     def suits(self, variant: Variant, load: Load) -> bool:
         fault = FAULTS[load.name]
-        if isinstance(variant, Control) and not fault.safeguard:
+        if isinstance(variant, Control) and not fault.has_control(variant):
             return False
         reason = fault.unavailable() if fault.suits(variant) else None
         if reason:

@@ -5,9 +5,10 @@ import time
 import psutil
 
 from lab.faults.catalogue.celery import AWAY_S, BrokerFault
-from lab.faults.catalogue.redis_server import FROZEN_S
+from lab.faults.catalogue.redis_server import FROZEN_S, Crowd
 from lab.faults.readers import Readers
 from lab.faults.running import Running, frozen
+from launch.variants import Variant
 
 
 class BrokerKilled(BrokerFault):
@@ -28,11 +29,15 @@ class BrokerFrozen(BrokerFault):
     name = "broker-frozen"
     text = f"The broker is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP)."
 
+    def has_control(self, variant: Variant) -> bool:
+        """RabbitMQ reads afterwards what clients have sent, so that no message is lost."""
+        return variant.broker == "redis"
+
     def inject(self, running: Running, readers: Readers) -> int:
         role = running.service.servers[-1].role
         parents = [psutil.Process(pid) for pid in running.processes.pids(role)]
         family = [it.pid for one in parents for it in (one, *one.children(recursive=True))]
-        with readers.held_up():
+        with readers.held_up(), Crowd(running):
             began = time.monotonic()
             with frozen(family):
                 time.sleep(FROZEN_S)

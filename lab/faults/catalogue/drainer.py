@@ -12,12 +12,28 @@ from lab.faults.readers import LATEST_S, PENDING, Readers
 from lab.faults.running import Running, freeze_when, kill_when, wait_for
 from launch.variants import Variant
 
+PENDING_IDS = "SELECT id FROM feed_post WHERE delivered_at IS NULL"
 CLAIMED = "SELECT id, author_id FROM feed_post WHERE delivered_at IS NULL ORDER BY id LIMIT 5"
+STILL_S = 0.1
+"""Longer than a delivery takes."""
 
 
 def in_flight(running: Running) -> Callable[[int], bool]:
-    """Return what tells whether a process is in its transaction, with posts to deliver."""
-    return lambda pid: running.in_transaction(pid) and running.query(PENDING) > 0
+    """Return what tells whether a stopped process is in its transaction, with posts to deliver.
+
+    They are posts that are accepted from now on, and that nobody else delivers meanwhile.
+    """
+    newest = running.query("SELECT max(id) FROM feed_post")
+    claimed = f"{PENDING_IDS} AND id > {newest}"
+
+    def hit(pid: int) -> bool:
+        if not running.in_transaction(pid):
+            return False
+        found = running.rows(claimed)
+        time.sleep(STILL_S)
+        return not set(found).isdisjoint(running.rows(claimed))
+
+    return hit
 
 
 class DrainerFault(Fault):

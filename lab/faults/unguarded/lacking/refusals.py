@@ -2,10 +2,10 @@
 """refusals: every request waits for a server that did not answer the one before."""
 
 from lab.faults.unguarded.switch import lacks
-from runtime.away import Away
+from runtime.away import Server
 from web import gunicorn_worker
 
-_is_known = Away.is_known.fget
+_refuses = Server.refuses
 _is_refused = gunicorn_worker.is_refused
 
 
@@ -13,5 +13,5 @@ def _never(lane, **state):
     return not lacks("refusals") and _is_refused(lane, **state)
 
 
-Away.is_known = property(lambda self: not lacks("refusals") and _is_known(self))
+Server.refuses = lambda self: not lacks("refusals") and _refuses(self)
 gunicorn_worker.is_refused = _never  # or the limit for waiting requests would do
