@@ -28,9 +28,10 @@ class BrokerKilled(BrokerFault):
 class BrokerFrozen(BrokerFault):
     name = "broker-frozen"
     text = f"The broker is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP)."
+    safeguard = "refusals"
 
     def has_control(self, variant: Variant) -> bool:
-        """RabbitMQ reads afterwards what clients have sent, so that no message is lost."""
+        """A Redis keeps posts too, for which requests would wait; for RabbitMQ none does."""
         return variant.broker == "redis"
 
     def inject(self, running: Running, readers: Readers) -> int:
