@@ -57,7 +57,7 @@ class Mixed(Fanout):
         "mysql_tuned-outbox-setbased@redis",
         "mysql_tuned-inline-setbased@redis",
     )
-    """All have the same cache of posts, which saves more than the merging costs."""
+    """All have the same cache of posts, or the table would compare caches."""
     drain_within_s = 60
     options: ClassVar[tuple[Option, ...]] = (
         Option("deep_share", f"share of the visits that go on to the fifth page ({DEEP_SHARE:g})"),
