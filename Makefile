@@ -30,8 +30,8 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## run every test; 25 minutes on two cores
-	$(PYTHON) -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
+test: setup servers ## run every test; 18 minutes on two cores
+	$(PYTHON) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
 	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers
 	$(PYTHON) -m pytest -n 2 -m faults
 	$(PYTHON) -m pytest -m "alone and not k6"
