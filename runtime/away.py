@@ -1,6 +1,5 @@
 """Circuit breakers: a server that did not answer in time is asked again one call at a time."""
 
-from threading import get_ident
 from time import monotonic
 
 AWAY_S = 1.0
@@ -15,8 +14,6 @@ class Server:
     def __init__(self) -> None:
         self._answers = True
         self._next_trial_at = 0.0
-        self._tried_by: int | None = None
-        """Thread whose call, and the calls within it, are the trial."""
 
     def refuses(self) -> bool:
         """Return whether a call would wait in vain; if not, the caller calls and notes the outcome.
@@ -28,15 +25,15 @@ class Server:
             return False
         now = monotonic()
         if now < self._next_trial_at:
-            return self._tried_by != get_ident()
-        self._next_trial_at, self._tried_by = now + TRIAL_S, get_ident()
+            return True
+        self._next_trial_at = now + TRIAL_S
         return False
 
     def note(self, *, answers: bool) -> None:
         """Remember whether the server answered in time, be it with an error."""
         self._answers = answers
         if not answers:
-            self._next_trial_at, self._tried_by = monotonic() + AWAY_S, None
+            self._next_trial_at = monotonic() + AWAY_S
 
 
 _servers: dict[str, Server] = {}

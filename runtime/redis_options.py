@@ -1,6 +1,7 @@
 """How clients of a Redis server wait for it."""
 
 from collections.abc import Callable
+from threading import local
 from typing import Any
 
 from redis.backoff import ConstantBackoff
@@ -28,6 +29,14 @@ def redis_options(url: str) -> dict[str, Any]:
     }
 
 
+class _Thread(local):
+    calls = False
+    """A call is under way, which may connect within it."""
+
+
+_thread = _Thread()
+
+
 class _Impatient(Retry):
     """Retries once after a lost connection, and not after a time-out.
 
@@ -43,13 +52,16 @@ class _Impatient(Retry):
         return self  # redis-py gives each connection a copy, but what is known is for all
 
     def call_with_retry(self, do: Callable[[], Any], *arguments: Any, **options: Any) -> Any:
+        if _thread.calls:  # connects again: the kernel of a frozen server answers that
+            return super().call_with_retry(do, *arguments, **options)
         if self._server.refuses():
             raise NoAnswer("Redis did not answer a moment ago")
-        answers = True
+        _thread.calls, answers = True, True
         try:
             return super().call_with_retry(do, *arguments, **options)
         except (NoAnswer, TimeoutError):
             answers = False
             raise
         finally:
+            _thread.calls = False
             self._server.note(answers=answers)

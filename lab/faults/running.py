@@ -72,12 +72,13 @@ class Running:
     @contextmanager
     def load(self, clients: int, pause_s: float = 0.0) -> Iterator[None]:
         """Post while the block runs, or until the audit; pause after each answer."""
-        self._pause_s = pause_s
+        before, self._pause_s = self._pause_s, pause_s
         self._start_clients(clients)
         try:
             yield
         finally:
             self.stop_clients()
+            self._pause_s = before
 
     @contextmanager
     def without_clients(self) -> Iterator[None]:

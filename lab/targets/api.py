@@ -14,7 +14,12 @@ READERS = 8
 """Threads that ask at the same time."""
 PAGE = 100
 TIMEOUT_S = 10
-RETRIES = urllib3.Retry(3, backoff_factor=0.5, status_forcelist=(429, 502, 503, 504))
+RETRIES = urllib3.Retry(
+    3,
+    backoff_factor=0.5,
+    status_forcelist=(429, 502, 503, 504),
+    respect_retry_after_header=False,  # it may say hours
+)
 
 
 class Person(NamedTuple):

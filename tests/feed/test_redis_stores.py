@@ -2,6 +2,7 @@
 
 import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,9 +13,11 @@ from accounts.models import Friendship, Person
 from feed import epochs
 from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.packing import HEADER_WORDS
+from feed.timeline_stores.redis import connect
 from feed.timeline_stores.ring import Ring
 from feed.timeline_stores.shards import by_shard
 from runtime.away import AWAY_S
+from runtime.redis_options import TIMEOUT_S
 from tests.backends import REDIS_STORES
 from tests.conftest import redis_server
 from tests.feed.deliveries import audited, ids, into, opened, posts_by
@@ -149,3 +152,23 @@ def test_a_frozen_server_fails_a_delivery_within_seconds(
         time.sleep(AWAY_S)
         timeline_stores[alias].deliver(posts)
         assert sorted(timeline_stores[alias].members(2)) == ids(posts)
+
+
+def test_one_thread_at_a_time_waits_for_a_frozen_server(tmp_path):
+    """The kernel of a frozen server still takes connections."""
+    with redis_server(tmp_path) as (process, environment), ThreadPoolExecutor(4) as threads:
+        url = environment["REDIS_URL"]
+        process.send_signal(signal.SIGSTOP)
+
+        def waited_s(after_s):
+            time.sleep(after_s)
+            started = time.monotonic()
+            with pytest.raises(RedisTimeoutError):
+                connect(url).get("key")
+            return time.monotonic() - started
+
+        assert waited_s(0) > TIMEOUT_S - 0.1
+        waited = sorted(threads.map(waited_s, (AWAY_S + it for it in (0, 0.3, 0.6, 0.9))))
+
+    assert waited[-1] > TIMEOUT_S - 0.1
+    assert waited[-2] < 0.5

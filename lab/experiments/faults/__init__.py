@@ -72,7 +72,7 @@ class Faults(Experiment):
         return replace(plain, settings=settings)
 
     def loads(self, asked: Asked) -> list[Load]:
-        moments = round(asked.own.get("moments", MOMENTS))
+        moments = max(1, round(asked.own.get("moments", MOMENTS)))
         return [
             Moments(
                 asked.users or CLIENTS,

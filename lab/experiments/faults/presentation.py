@@ -66,9 +66,10 @@ class FaultsSummary(Summary):
     @property
     def is_red(self) -> bool:
         """Whether each run found something that no guarded service may show."""
-        audits = [result.audit for result in self.results]
-        harmed = all(it is not None and any(it[kind] for kind in UNSAFE) for it in audits)
-        return harmed or all(self._failures(result) > 0 for result in self.results)
+        return all(
+            any((result.audit or {}).get(kind) for kind in UNSAFE) or self._failures(result) > 0
+            for result in self.results
+        )
 
     def _failures(self, result: Result) -> float:
         answers = {name.removeprefix("answers_"): it for name, it in result.extra.items()}

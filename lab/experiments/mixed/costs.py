@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from math import inf
-from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,8 +41,6 @@ class Costs:
     posts_per_s: float
     """Highest of the runs."""
     runs: int
-    calibration_ms: float
-    """Median of the runs."""
     base_cores: Mapping[str, float] = field(default_factory=dict)
     """By role, what it uses whatever the rate: a drainer looks for posts all the time. Of other
     roles than workers it is only known from runs at different rates."""
@@ -130,7 +127,6 @@ def _fitted(results: Sequence[Result]) -> Costs:
         residual=round(float(np.max(np.abs(said - measured) / measured)), 3),
         posts_per_s=round(float(np.max(posts / seconds)), 1),
         runs=len(results),
-        calibration_ms=median(result.environment["calibration_ms"] for result in results),
         base_cores={role: round(float(cores), 4) for role, (_, _, cores) in by_role.items()},
     )
 
