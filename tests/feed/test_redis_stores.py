@@ -3,6 +3,7 @@
 import signal
 import time
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import numpy as np
 import pytest
@@ -157,17 +158,23 @@ def test_a_frozen_server_fails_a_delivery_within_seconds(
 def test_one_thread_at_a_time_waits_for_a_frozen_server(tmp_path):
     """The kernel of a frozen server still takes connections."""
     with redis_server(tmp_path) as (process, environment), ThreadPoolExecutor(4) as threads:
-        url = environment["REDIS_URL"]
-        process.send_signal(signal.SIGSTOP)
+        url, all_of_them = environment["REDIS_URL"], Barrier(4)
+
+        def connected(_):
+            all_of_them.wait()
+            return connect(url).ping()
 
         def waited_s(after_s):
+            all_of_them.wait()
             time.sleep(after_s)
             started = time.monotonic()
             with pytest.raises(RedisTimeoutError):
                 connect(url).get("key")
             return time.monotonic() - started
 
-        assert waited_s(0) > TIMEOUT_S - 0.1
+        assert all(threads.map(connected, range(4)))
+        process.send_signal(signal.SIGSTOP)
+        assert min(threads.map(waited_s, (0, 0, 0, 0))) > TIMEOUT_S - 0.1
         waited = sorted(threads.map(waited_s, (AWAY_S + it for it in (0, 0.3, 0.6, 0.9))))
 
     assert waited[-1] > TIMEOUT_S - 0.1
