@@ -6,6 +6,7 @@ friends (in ``star``: only those of person 1), so that a load generator can name
 author without a request.
 """
 
+from argparse import ArgumentParser
 from collections.abc import Callable
 
 import numpy as np
@@ -49,6 +50,45 @@ def zipf(people: int, friends: int, seed: int) -> Edges:
 
 
 GRAPHS: dict[str, Callable[[int, int, int], Edges]] = {"ring": ring, "star": star, "zipf": zipf}
+
+
+OPTIONS = ("people", "friends", "graph", "largest", "seed")
+"""The arguments of ``friendships``."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add OPTIONS to a command."""
+    parser.add_argument("--people", type=int, default=1000)
+    parser.add_argument("--friends", type=int, default=500, help="friends each (zipf: mean)")
+    parser.add_argument("--graph", choices=GRAPHS, default="ring")
+    parser.add_argument(
+        "--largest", type=int, help="friends of person 1 at least, whatever the graph gives them"
+    )
+    parser.add_argument("--seed", type=int, default=7, help="random seed of the graph")
+
+
+def friendships(
+    *, people: int, friends: int, graph: str, seed: int, largest: int | None = None
+) -> Edges:
+    """Return the friendships of a graph in both directions, in the table's order.
+
+    Raises ValueError if it is impossible.
+    """
+    if not 1 <= people or not 0 <= friends < people or not (largest or 0) < people:
+        raise ValueError("friends must be at least 0 and fewer than people")
+    edges = GRAPHS[graph](people, friends, seed)
+    if largest:
+        edges = np.concatenate((edges, _of_person_1(edges, people, largest, seed)))
+    rows = np.concatenate((edges, edges[:, ::-1]))
+    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
+
+
+def _of_person_1(edges: Edges, people: int, count: int, seed: int) -> Edges:
+    """Return friendships that person 1 lacks to have ``count``, with random people."""
+    others = np.setdiff1d(np.arange(2, people + 1), edges[edges[:, 0] == 1, 1])
+    missing = max(0, count - (people - 1 - len(others)))
+    chosen = np.random.default_rng(seed).choice(others, missing, replace=False)
+    return np.column_stack((np.ones_like(chosen), chosen))
 
 
 def _zipf_picks(people: int, edges: float) -> NDArray[np.int64]:

@@ -1,13 +1,13 @@
 """Bulk seeding of people and friendships."""
 
 from collections.abc import Iterator
+from typing import Any
 
-import numpy as np
 from django.contrib.auth.hashers import make_password
 from django.db import connection, transaction
 
 from accounts.friendships import renew_versions
-from accounts.graphs import GRAPHS, Edges
+from accounts.graphs import Edges, friendships
 from accounts.ids import PUBLIC_GROUP_ID
 from accounts.models import Friendship, Membership, Person, Profile
 from accounts.usernames import username_key
@@ -16,25 +16,21 @@ from db.rows import insert_rows
 CHUNK = 20_000
 
 
-def seed_people(
-    *, people: int, friends: int, graph: str, seed: int, password: str | None
-) -> Iterator[float]:
+def seed_people(*, people: int, password: str | None, **graph: Any) -> Iterator[float]:
     """Write persons 1 … ``people`` and their friendships in one transaction.
 
-    Yields the share done (0 … 1). Everyone gets the same ``password``, hashed once; None: nobody
-    can log in. Raises ValueError, having changed nothing, if there are people already or if
-    the graph is impossible.
+    ``graph``: the other arguments of ``accounts.graphs.friendships``. Yields the share done (0 …
+    1). Everyone gets the same ``password``, hashed once; None: nobody can log in. Raises
+    ValueError, having changed nothing, if there are people already or if the graph is impossible.
     """
     if Person.objects.exists():
         raise ValueError("there are people already; empty the database first (manage.py flush)")
-    if not 1 <= people or not 0 <= friends < people:
-        raise ValueError("friends must be at least 0 and fewer than people")
     # All is computed before the transaction: the database ends one that is idle for 10 s.
-    friendships = both_directions(GRAPHS[graph](people, friends, seed))
+    rows = friendships(people=people, **graph)
     # The rows are right by construction. Looking each one up would take longer than writing it.
     with connection.constraint_checks_disabled(), transaction.atomic():
         _insert_people(people, make_password(password))
-        yield from insert_friendships(friendships)
+        yield from insert_friendships(rows)
         renew_versions(Person.objects.all())
 
 
@@ -46,12 +42,6 @@ def _insert_people(people: int, encoded: str) -> None:
     insert_rows(Person, columns, rows)
     insert_rows(Profile, ("person_id", "name"), ((n, "") for n in ids))
     insert_rows(Membership, ("person_id", "group_id"), ((n, PUBLIC_GROUP_ID) for n in ids))
-
-
-def both_directions(edges: Edges) -> Edges:
-    """Return each edge as (person, friend) and (friend, person), in the table's order."""
-    rows = np.concatenate((edges, edges[:, ::-1]))
-    return rows[np.lexsort((rows[:, 1], rows[:, 0]))]
 
 
 def insert_friendships(rows: Edges) -> Iterator[float]:

@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from accounts.graphs import GRAPHS, ring, star, zipf
+from accounts.graphs import GRAPHS, friendships, ring, star, zipf
 
 SIZES = st.integers(2, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n - 1)))
 
@@ -46,6 +46,17 @@ def test_zipf_has_the_requested_mean_and_a_few_people_with_very_many_friends():
 
     assert friends.mean() == pytest.approx(100, rel=0.05)
     assert friends.max() > 5 * np.median(friends)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_person_1_has_at_least_the_largest_number_of_friends(name):
+    rows = friendships(people=1000, friends=10, graph=name, seed=7, largest=300)
+
+    pairs = {tuple(row) for row in rows.tolist()}
+    assert len(pairs) == len(rows)
+    assert pairs == {(b, a) for a, b in pairs}
+    assert (rows[:, 0] == 1).sum() == 300
+    assert (rows[:, 0] != rows[:, 1]).all()
 
 
 def test_zipf_is_repeatable_by_its_seed():

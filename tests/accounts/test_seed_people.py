@@ -49,7 +49,8 @@ def test_with_a_password_everyone_can_log_in(db):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"people": 0}, {"friends": -1}, {"friends": 20}, {"people": 7, "friends": 3}]
+    "wrong",
+    [{"people": 0}, {"friends": -1}, {"friends": 20}, {"people": 7, "friends": 3}, {"largest": 20}],
 )
 def test_an_impossible_graph_is_refused_and_nothing_is_written(wrong, db):
     with pytest.raises(CommandError):

@@ -4,21 +4,17 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from accounts.graphs import GRAPHS
-from accounts.seeding import both_directions
+from accounts.graphs import OPTIONS, add_arguments, friendships
 
 
 class Command(BaseCommand):
     help = "Print the friendships that seed_people writes, in both directions, without a database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--people", type=int, default=1000)
-        parser.add_argument("--friends", type=int, default=500, help="friends each (zipf: mean)")
-        parser.add_argument("--graph", choices=GRAPHS, default="ring")
-        parser.add_argument("--seed", type=int, default=7, help="random seed of the graph")
+        add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        edges = GRAPHS[options["graph"]](options["people"], options["friends"], options["seed"])
+        wanted = {name: options[name] for name in OPTIONS}
         rows = csv.writer(self.stdout, lineterminator="\n")
         rows.writerow(("person_id", "friend_id"))
-        rows.writerows(both_directions(edges).tolist())
+        rows.writerows(friendships(**wanted).tolist())

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from accounts.authentication import access_tokens
-from accounts.graphs import GRAPHS
+from accounts.graphs import OPTIONS, add_arguments
 from accounts.seeding import seed_people
 from db.seed_command import SeedCommand
 
@@ -13,17 +13,12 @@ class Command(SeedCommand):
     help = "Write people and friendships for the load into an empty database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--people", type=int, default=1000)
-        parser.add_argument("--friends", type=int, default=500, help="friends each (zipf: mean)")
-        parser.add_argument("--graph", choices=GRAPHS, default="ring")
-        parser.add_argument("--seed", type=int, default=7, help="random seed of the graph")
+        add_arguments(parser)
         parser.add_argument("--password", help="password of every person (default: no log-in)")
         parser.add_argument("--tokens", type=Path, metavar="FILE", help="also write access tokens")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = {
-            name: options[name] for name in ("people", "friends", "graph", "seed", "password")
-        }
+        wanted = {name: options[name] for name in (*OPTIONS, "password")}
         self.write("friendships", seed_people(**wanted))
         if options["tokens"]:
             write_tokens(options["tokens"], options["people"])

@@ -1,0 +1,193 @@
+"""Celebrities: posts of people with very many friends are merged when feeds are read.
+
+Their posts are delivered to themselves only. So nobody else's post waits behind a hundred thousand
+deliveries, and no call blocks a store for long. Nothing that a reader may see depends on when an
+author crosses the threshold (docs/decisions/0058):
+
+- ENTERING: readers merge the author's posts, which are still delivered too.
+- PULLED: readers merge them, and they are delivered to nobody else.
+- LEAVING: they are delivered again, and still merged; then everything so far is left to the
+  database in the timelines of their friends, as after a friendship change.
+
+A post that is delivered and merged too is shown once.
+"""
+
+import time
+from collections.abc import Collection, Sequence
+from datetime import timedelta
+from math import inf
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
+from django.db.models import Count
+from django.db.models.functions import Now
+
+from accounts.friendships import friend_ids, renew_versions
+from accounts.ids import MAX_ID
+from accounts.models import Friendship, Person
+from feed import readers
+from feed.due import newest_post_id
+from feed.models import Celebrity
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from feed.timeline_stores.base import TimelineStore
+
+AUTO = "auto"
+"""Value of FEED_PULL_ABOVE: so many as this process delivers to within FEED_PULL_LAG_MS."""
+REMEMBERED_S = 1.0
+"""Seconds for which a process trusts what it knows of celebrities."""
+ENTERING_S = 1.5
+"""Until every process knows of one."""
+LOOK_EVERY_S = 600.0
+LEAVE_BELOW = 0.8
+"""Share of the threshold below which an author is delivered again."""
+MOST_AT_ONCE = 5000
+"""Timelines that are changed together."""
+NEWEST = "(SELECT id FROM feed_post WHERE author_id = %s AND id < %s ORDER BY id DESC LIMIT %s)"
+FRIENDS = "SELECT friend_id FROM accounts_friendship WHERE person_id = %s AND friend_id IN ({})"
+
+
+class _Known:
+    def __init__(self) -> None:
+        self.merged: frozenset[int] = frozenset()
+        self.read_at = self.looked_at = float("-inf")
+
+
+_known = _Known()
+
+
+def forget() -> None:
+    """Read the celebrities again when they are next needed."""
+    _known.read_at = float("-inf")
+
+
+def merged() -> frozenset[int]:
+    """Return the authors whose posts readers merge, as it was at most REMEMBERED_S ago.
+
+    To be called before the timeline is read.
+    """
+    if time.monotonic() > _known.read_at + REMEMBERED_S:
+        _known.read_at = time.monotonic()
+        rows = Celebrity.objects.using(DEFAULT_DB_ALIAS).values_list("person_id", flat=True)
+        _known.merged = frozenset(rows)
+    return _known.merged
+
+
+def merge(
+    owner_id: int, ids: Sequence[int], authors: Collection[int], *, before: int | None, limit: int
+) -> list[int]:
+    """Return a page with the newest ids of a timeline and of those celebrities who are friends.
+
+    ``ids``: the timeline's, newest first, ``limit`` of them or all.
+    """
+    friends = _friends_among(owner_id, authors) if authors else []
+    if not friends:
+        return list(ids)
+    end = MAX_ID if before is None else before
+    values = [value for author in friends for value in (author, end, limit)]
+    newest = " UNION ALL ".join(
+        f"SELECT id FROM {NEWEST} newest{number}"  # noqa: S608  numbers of our own
+        for number in range(len(friends))
+    )
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(newest, values)
+        found = {post_id for (post_id,) in cursor.fetchall()}
+    return sorted(found.union(ids), reverse=True)[:limit]
+
+
+def _friends_among(owner_id: int, authors: Collection[int]) -> list[int]:
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        marks = ", ".join(["%s"] * len(authors))
+        cursor.execute(FRIENDS.format(marks), [owner_id, *authors])
+        return [friend_id for (friend_id,) in cursor.fetchall()]
+
+
+def deliverable() -> "QuerySet[Friendship]":
+    """Return the friendships along which posts are delivered."""
+    along = readers.deliverable()
+    if not merged():
+        return along
+    return along.exclude(person_id__in=pulled().values("person_id"))
+
+
+def pulled() -> "QuerySet[Celebrity]":
+    """Return the celebrities whose posts are not delivered to their friends."""
+    return Celebrity.objects.filter(state=Celebrity.State.PULLED)
+
+
+def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
+    """Look for people who cross the threshold, now and then, and finish crossings.
+
+    ``per_s``: deliveries per second of this process, if known; for the threshold "auto".
+    """
+    if time.monotonic() > _known.looked_at + LOOK_EVERY_S:
+        look(store, per_s=per_s)
+    if not merged():
+        return
+    long_ago = Now() - timedelta(seconds=ENTERING_S)
+    entering = Celebrity.objects.filter(state=Celebrity.State.ENTERING, changed_at__lt=long_ago)
+    for author_id in entering.values_list("person_id", flat=True):
+        _move(author_id, Celebrity.State.ENTERING, Celebrity.State.PULLED)
+    leaving = Celebrity.objects.filter(state=Celebrity.State.LEAVING)
+    for author_id in leaving.values_list("person_id", flat=True):
+        _leave(store, author_id)
+
+
+def look(store: "TimelineStore", *, per_s: float | None = None) -> None:
+    """Begin to move the people who have crossed the threshold, up or down."""
+    above = _threshold(store, per_s)
+    if above is None:
+        return
+    _known.looked_at = time.monotonic()
+    counted = readers.deliverable().values_list("person_id").annotate(friends=Count("friend_id"))
+    if above:
+        known = Celebrity.objects.values("person_id")
+        found = counted.filter(friends__gt=above).exclude(person_id__in=known)
+        Celebrity.objects.bulk_create(
+            (Celebrity(person_id=person_id) for person_id, _ in found), ignore_conflicts=True
+        )
+    at_most = above * LEAVE_BELOW if above else inf
+    friends = dict(counted.filter(person_id__in=pulled().values("person_id")))
+    for author_id in pulled().values_list("person_id", flat=True):
+        if friends.get(author_id, 0) <= at_most:
+            _move(author_id, Celebrity.State.PULLED, Celebrity.State.LEAVING)
+    forget()
+
+
+def _threshold(store: "TimelineStore", per_s: float | None) -> int | None:
+    """Return the most friends of somebody whose posts are delivered; 0: any, None: not known."""
+    if store.is_computed_on_read:
+        return 0
+    if settings.FEED_PULL_ABOVE != AUTO:
+        return int(settings.FEED_PULL_ABOVE)
+    return None if per_s is None else int(per_s * settings.FEED_PULL_LAG_MS / 1000)
+
+
+def _move(author_id: int, before: str, after: str) -> None:
+    """Change how an author's posts are delivered from the next post on.
+
+    Renewing the version waits for their posts that are being written and delivered in one
+    transaction, and makes all processes read the recipients again.
+    """
+    with transaction.atomic():
+        renew_versions(Person.objects.filter(id=author_id))
+        of_author = Celebrity.objects.filter(person_id=author_id, state=before)
+        of_author.update(state=after, changed_at=Now())
+
+
+def _leave(store: "TimelineStore", author_id: int) -> None:
+    """Leave everything so far to the database in the timelines of an author's friends.
+
+    A batch may still be on its way that was computed while nothing was delivered to them. It holds
+    only posts that were committed before, and so none above the newest one now.
+    """
+    through, last = newest_post_id(), 0
+    friends = friend_ids(author_id).order_by("friend_id")
+    while some := list(friends.filter(friend_id__gt=last)[:MOST_AT_ONCE]):
+        store.change(some, through=through)
+        last = some[-1]
+    Celebrity.objects.filter(person_id=author_id, state=Celebrity.State.LEAVING).delete()
+    forget()

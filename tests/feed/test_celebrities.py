@@ -1,0 +1,188 @@
+"""Posts of people with many friends are merged when feeds are read."""
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from accounts.friendships import friend_ids
+from accounts.models import Friendship, Person
+from feed import celebrities, epochs
+from feed.audit import Shown, audit
+from feed.due import due_ids
+from feed.friendships import unfriend
+from feed.models import Celebrity, Epoch
+from feed.timeline_stores import timeline_stores
+from tests.backends import STORES
+from tests.conftest import befriend, make_people
+from tests.feed.deliveries import audited, ids, posts_by
+
+PUSHED = [it for it in STORES if it != "pull"]
+PEOPLE = range(1, 6)
+FAN, OTHER = 2, 3
+
+
+@pytest.fixture(params=PUSHED)
+def store(request, settings, db, redis_url, redis, keep_timelines_at, monkeypatch):
+    """Person 1 has four friends, which is too many; 2 and 3 are friends too."""
+    make_people(5, [*((1, other) for other in PEOPLE[1:]), (FAN, OTHER)])
+    keep_timelines_at(redis_url)
+    settings.FEED_TIMELINE_STORE = request.param
+    settings.FEED_PULL_ABOVE = 3
+    monkeypatch.setattr(celebrities, "ENTERING_S", 0)
+    monkeypatch.setattr(celebrities, "REMEMBERED_S", 0)
+    celebrities.forget()
+    Epoch.objects.all().delete()
+    store = timeline_stores[request.param]
+    epochs.current(store)
+    store.rebuild(list(PEOPLE))
+    return store
+
+
+def enter(store):
+    celebrities.look(store)
+    celebrities.advance(store)
+    assert state() == "pulled"
+
+
+def leave(store):
+    celebrities._move(1, Celebrity.State.PULLED, Celebrity.State.LEAVING)
+    celebrities.advance(store)
+
+
+def state():
+    return Celebrity.objects.filter(person_id=1).values_list("state", flat=True).first()
+
+
+def delivered(store, author_id, count=1):
+    posts = posts_by(author_id, count)
+    store.deliver(posts)
+    return ids(posts)
+
+
+def feed(store, owner_id=FAN, **options):
+    return store.page(owner_id, **options)[::-1]
+
+
+def test_posts_of_a_celebrity_are_in_feeds_and_in_no_timeline_of_friends(store):
+    before = delivered(store, 1)
+    enter(store)
+    pulled = delivered(store, 1, 2)
+    of_other = delivered(store, OTHER)
+
+    assert feed(store) == before + pulled + of_other
+    assert not {*pulled} & {*store.members(FAN)}
+    assert feed(store, 1) == before + pulled + of_other
+    assert {*pulled} <= {*store.members(1)}
+
+
+def test_pages_are_cut_from_both(store):
+    enter(store)
+    posts = [it for _ in range(4) for it in delivered(store, 1) + delivered(store, OTHER)]
+
+    assert feed(store, limit=3) == posts[-3:]
+    assert feed(store, before=posts[-3], limit=3) == posts[-6:-3]
+    assert feed(store, before=posts[2], limit=3) == posts[:2]
+
+
+def test_who_leaves_is_delivered_again_and_nothing_is_short(store):
+    enter(store)
+    pulled = delivered(store, 1, 2)
+    leave(store)
+    after = delivered(store, 1)
+
+    assert state() is None
+    assert feed(store) == pulled + after
+    assert {*after} <= {*store.members(FAN)}
+
+
+def test_without_a_change_the_feed_of_a_friend_would_be_short(store, monkeypatch):
+    """The control: an author leaves, and what was pulled is not left to the database."""
+    delivered(store, OTHER)
+    feed(store)
+    enter(store)
+    pulled = delivered(store, 1)
+    monkeypatch.setattr(type(store), "change", lambda *arguments, **options: None)
+    leave(store)
+
+    assert not {*pulled} & {*feed(store, limit=1)}
+
+
+def test_former_friends_are_not_merged(store):
+    enter(store)
+    delivered(store, 1)
+    unfriend(1, FAN)
+
+    assert feed(store) == []
+
+
+def test_the_audit_knows_what_is_merged(store):
+    enter(store)
+    delivered(store, 1, 2)
+    found = audited(store)
+    assert found.ok
+    assert found.merged == 2 * 4
+
+    *_, (_, shown) = audit(store, view=Shown)
+    assert shown.ok
+    assert shown.merged == 0
+
+
+@pytest.mark.parametrize(("above", "after"), [(5, None), (4, "pulled"), (3, "pulled"), (0, None)])
+def test_an_author_leaves_well_below_the_threshold(store, settings, above, after):
+    enter(store)
+    settings.FEED_PULL_ABOVE = above
+    celebrities.look(store)
+    celebrities.advance(store)
+
+    assert state() == after
+
+
+@pytest.mark.parametrize(("per_s", "after"), [(None, None), (60, None), (39, "pulled")])
+def test_the_threshold_can_be_what_a_drainer_delivers_in_time(store, settings, per_s, after):
+    settings.FEED_PULL_ABOVE, settings.FEED_PULL_LAG_MS = "auto", 100
+    celebrities.look(store, per_s=per_s)
+    celebrities.advance(store)
+
+    assert state() == after
+
+
+def test_nobody_is_pulled_without_a_threshold(store, settings):
+    settings.FEED_PULL_ABOVE = 0
+    celebrities.look(store)
+
+    assert state() is None
+
+
+STEPS = st.lists(
+    st.sampled_from(
+        ["post", "post of other", "look", "advance", "threshold", "unfriend", "befriend", "read"]
+    ),
+    max_size=25,
+)
+
+
+@pytest.mark.django_db(transaction=True)
+@examples(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(steps=STEPS)
+def test_no_feed_is_ever_wrong(store, settings, steps):
+    settings.FEED_PULL_ABOVE = 3
+    for step in steps:
+        if step == "post":
+            delivered(store, 1)
+        elif step == "post of other":
+            delivered(store, OTHER)
+        elif step == "look":
+            celebrities.look(store)
+        elif step == "advance":
+            celebrities.advance(store)
+        elif step == "threshold":
+            settings.FEED_PULL_ABOVE = 100 if settings.FEED_PULL_ABOVE == 3 else 3
+        elif step == "unfriend" and FAN in friend_ids(1):
+            unfriend(1, FAN)
+        elif step == "befriend" and FAN not in friend_ids(1):
+            befriend(1, FAN)
+        for owner_id in (1, FAN, OTHER):
+            assert store.page(owner_id, limit=5) == due_ids(owner_id, limit=5)
+    assert Friendship.objects.exists()
+    assert Person.objects.count() == 5
