@@ -131,7 +131,9 @@ DATABASE_ROUTERS = [
 if DB_LANES:
     MIDDLEWARE += ["db.lanes.LaneMiddleware"]
 REDIS_URL = env.str("REDIS_URL", default="")
-"""Redis of the timeline stores and the cache; without it only listings are cached."""
+"""Redis of the cache; without it only listings are cached."""
+TIMELINE_URL = env.str("TIMELINE_URL", default=REDIS_URL)
+"""Redis of the timeline stores: one, or redis+cluster://host:port,host:port of some nodes."""
 CACHES = {
     "default": cache(REDIS_URL),
     "posts": post_cache(REDIS_URL),
@@ -201,21 +203,26 @@ FEED_TIMELINE_STORES = {
     "memory": {"BACKEND": "feed.timeline_stores.memory.Memory"},
     "roundtrip": {
         "BACKEND": "feed.timeline_stores.roundtrip.RoundTrip",
-        "OPTIONS": {"url": REDIS_URL},
+        "OPTIONS": {"url": TIMELINE_URL},
     },
     "pipeline": {
         "BACKEND": "feed.timeline_stores.pipeline.Pipeline",
-        "OPTIONS": {"url": REDIS_URL},
+        "OPTIONS": {"url": TIMELINE_URL},
     },
-    "script": {"BACKEND": "feed.timeline_stores.script.Script", "OPTIONS": {"url": REDIS_URL}},
-    "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": {"url": REDIS_URL}},
-    "log": {"BACKEND": "feed.timeline_stores.log.Log", "OPTIONS": {"url": REDIS_URL}},
+    "script": {"BACKEND": "feed.timeline_stores.script.Script", "OPTIONS": {"url": TIMELINE_URL}},
+    "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": {"url": TIMELINE_URL}},
+    "log": {"BACKEND": "feed.timeline_stores.log.Log", "OPTIONS": {"url": TIMELINE_URL}},
 }
 FEED_SHARDS = env.int("FEED_SHARDS", default=0)
 """Shards of the timelines in Redis from the next epoch on, a power of two; 0: the store decides."""
 FEED_ACTIVE_DAYS = max(0, env.int("FEED_ACTIVE_DAYS", default=0))
 """From the next epoch on, nothing is delivered to people who haven't read for so many days; their
 feeds are computed when they return. 0: everyone is delivered to."""
+FEED_PULL_ABOVE = env.str("FEED_PULL_ABOVE", default="0")
+"""Posts of people with more friends are merged when feeds are read, instead of being delivered to
+all; 0: nobody's, auto: above what a drainer delivers within FEED_PULL_LAG_MS
+(feed/celebrities.py)."""
+FEED_PULL_LAG_MS = env.float("FEED_PULL_LAG_MS", default=75.0)
 FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
 """Who may read a person's posts: "everyone", or "friends" (feed/visibility.py)."""
 # How the listing of all posts by their likes is read.

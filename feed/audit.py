@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from accounts.models import Friendship, Person
-from feed import epochs
+from feed import celebrities, epochs
 from feed.models import Post
 from feed.readers import is_active
 from feed.timeline_stores.base import ALL, Held, TimelineStore
@@ -43,6 +43,8 @@ class Audit:
     """In the timeline, but not due: no such post, or the author is no friend."""
     left: int = 0
     """Expected, but at or below the floor: the database answers for them."""
+    merged: int = 0
+    """Expected, but not in the timeline: readers merge what these celebrities write."""
     absent: int = 0
     """Timelines that the store doesn't hold, or whose owners don't read (FEED_ACTIVE_DAYS); all
     that is due in them is left to the database."""
@@ -69,6 +71,9 @@ class Stored:
     def __init__(self, store: TimelineStore) -> None:
         self.store = store
         self.capacity = store.capacity
+        celebrities.forget()
+        self.merged = np.array(sorted(celebrities.merged()), np.int64)
+        """Authors whose posts need not be there."""
 
     def held(self, owner_id: int) -> Held:
         may_be_read = epochs.is_usable(self.store) and is_active(owner_id)
@@ -81,6 +86,7 @@ class Shown(Stored):
     def __init__(self, store: TimelineStore) -> None:
         super().__init__(store)
         self.capacity = None
+        self.merged = np.array([], np.int64)
 
     def held(self, owner_id: int) -> Held:
         page = self.store.page(owner_id, limit=PAGE)
@@ -136,7 +142,7 @@ class _Posts:
 
     def due(self, authors: Ids) -> "Due":
         mine = np.isin(self.authors, authors)
-        return Due(self.ids[mine], self.live[mine])
+        return Due(self.ids[mine], self.live[mine], self.authors[mine])
 
     def __contains__(self, post: AcceptedPost) -> bool:
         at = int(np.searchsorted(self.ids, post.id))
@@ -151,10 +157,15 @@ class Due(NamedTuple):
 
     ids: Ids
     live: NDArray[np.bool_]
+    authors: Ids
 
     def newest(self, capacity: int | None) -> Ids:
         start = 0 if capacity is None else max(0, len(self.ids) - capacity)
         return self.ids[start:][self.live[start:]]
+
+    def by_others(self, owner_id: int, authors: Ids) -> Ids:
+        """Return what was written by some authors, the owner left out."""
+        return self.ids[np.isin(self.authors, authors[authors != owner_id])]
 
 
 def audit_one(found: Audit, owner_id: int, due: Due, timelines: Stored) -> None:
@@ -166,9 +177,10 @@ def audit_one(found: Audit, owner_id: int, due: Due, timelines: Stored) -> None:
     found.expected += len(wanted)
     found.left += len(wanted) - len(above)
     found.absent += held.floor is None
-    found.missing += found.note(
-        "missing", owner_id, np.setdiff1d(above, distinct, assume_unique=True)
-    )
+    lacking = np.setdiff1d(above, distinct, assume_unique=True)
+    missing = np.setdiff1d(lacking, due.by_others(owner_id, timelines.merged), assume_unique=True)
+    found.merged += len(lacking) - len(missing)
+    found.missing += found.note("missing", owner_id, missing)
     found.duplicated += found.note("duplicated", owner_id, np.repeat(distinct, times - 1))
     found.unexpected += found.note(
         "unexpected", owner_id, np.setdiff1d(distinct, due.ids, assume_unique=True)

@@ -1,6 +1,7 @@
 """How many posts are delivered in one transaction."""
 
 import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
@@ -10,6 +11,8 @@ from feed.models import Post
 
 MOST_DELIVERIES = 2**18
 """In one transaction: 250 posts to 1,000 friends each are just below."""
+ENOUGH = 5_000
+"""Deliveries of a batch whose time says how fast a process is."""
 _friends = FriendCounts(keep_s=3600)
 
 
@@ -35,12 +38,32 @@ class BatchSize:
             self.posts = 2 * posts
 
 
+class Pace:
+    """How many deliveries this process makes per second at its best; None: not known yet."""
+
+    def __init__(self) -> None:
+        self.per_s: float | None = None
+
+    @contextmanager
+    def of(self, posts: Sequence[Post]) -> Iterator[None]:
+        """Learn from how long these posts take in the block, if they are enough to tell."""
+        began_at = time.monotonic()
+        yield
+        deliveries = sum(_deliveries(posts))
+        if deliveries >= ENOUGH:
+            self.per_s = max(self.per_s or 0.0, deliveries / (time.monotonic() - began_at))
+
+
 size = BatchSize()
+pace = Pace()
+
+
+def _deliveries(posts: Sequence[Post]) -> list[int]:
+    friends = _friends.of(post.author_id for post in posts)
+    return [friends[post.author_id] + 1 for post in posts]
 
 
 def bounded(posts: Sequence[Post]) -> Sequence[Post]:
     """Return the first posts, at least one, that have at most MOST_DELIVERIES together."""
-    friends = _friends.of(post.author_id for post in posts)
-    deliveries = accumulate(friends[post.author_id] + 1 for post in posts)
-    fitting = sum(total <= MOST_DELIVERIES for total in deliveries)
+    fitting = sum(total <= MOST_DELIVERIES for total in accumulate(_deliveries(posts)))
     return posts[: max(1, fitting)]

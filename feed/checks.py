@@ -8,10 +8,12 @@ from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import OperationalError, connections
 
+from feed.celebrities import AUTO
 from feed.listings import get_listing
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.base import MOST_SHARDS
+from feed.timeline_stores.redis_cluster import SCHEME
 from feed.visibility import POLICIES
 from web.lanes import THREADS
 from web.leaders import MOST_WAITING
@@ -61,6 +63,36 @@ def check_shards_are_a_power_of_two(**kwargs: Any) -> list[CheckMessage]:
             hint="Leave it out: each store knows how many suit it.",
             id="feed.E004",
         )
+    ]
+
+
+@register()
+def check_threshold_is_a_number(**kwargs: Any) -> list[CheckMessage]:
+    """An unreadable threshold would stop every drainer."""
+    above = settings.FEED_PULL_ABOVE
+    if above == AUTO or str(above).isdecimal():
+        return []
+    return [
+        Error(
+            f"FEED_PULL_ABOVE is {above!r}; it must be a number of friends, or {AUTO}.",
+            hint="Leave it out: the posts of all people are delivered.",
+            id="feed.E006",
+        )
+    ]
+
+
+@register()
+def check_cache_and_broker_are_no_cluster(**kwargs: Any) -> list[CheckMessage]:
+    """The clients of the cache and of Celery can't use a Redis Cluster."""
+    urls = {"REDIS_URL": settings.REDIS_URL, "BROKER_URL": settings.CELERY_BROKER_URL}
+    return [
+        Error(
+            f"{name} names a Redis Cluster, which only timelines can be in.",
+            hint="Set TIMELINE_URL to the cluster, and keep one Redis (or RabbitMQ) for the rest.",
+            id="feed.E007",
+        )
+        for name, url in urls.items()
+        if url.startswith(SCHEME)
     ]
 
 

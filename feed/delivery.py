@@ -11,7 +11,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
 
-from feed import batches, epochs, friendships, people, statements
+from feed import batches, celebrities, epochs, friendships, people, statements
 from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
 from feed.strategies import get_strategy
@@ -90,7 +90,9 @@ def _heal() -> None:
     global _healed_at
     if time.monotonic() < _healed_at + HEAL_EVERY_S:
         return
-    epochs.check(get_timeline_store())
+    store = get_timeline_store()
+    epochs.check(store)
+    celebrities.advance(store, per_s=batches.pace.per_s)
     friendships.finish_changes()
     people.finish_changes()
     _healed_at = time.monotonic()
@@ -115,8 +117,9 @@ def _deliver_claimed(claim: Claim, limit: int) -> int:
     try:
         with transaction.atomic():
             posts += claim(limit)
-            if posts:
-                deliver(batches.bounded(posts))
+            if bounded := batches.bounded(posts):
+                with batches.pace.of(bounded):
+                    deliver(bounded)
     except Exception as error:  # stores and their clients may raise anything
         if not posts or not _may_blame_a_post(error):
             raise

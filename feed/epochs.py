@@ -105,7 +105,7 @@ def reason_unusable(store: "TimelineStore", epoch: Epoch) -> str | None:
         )
     if epoch.closed_at is not None:
         return "a new epoch is about to begin"
-    if epoch.server != store.server_id():
+    if not store.is_on(epoch.server):
         return "the server of the timelines was restarted or replaced"
     return None
 
@@ -119,13 +119,29 @@ def check(store: "TimelineStore") -> None:
         since = Now() - timedelta(seconds=ABANDONED_S)
         if not Epoch.objects.filter(closed_at__lt=since).exists():
             return
-    is_same_server = epoch.server == store.server_id()
-    if epoch.closed_at is None and is_same_server and not store.is_ahead_of_database():
-        return
+    successor = store.successor(epoch.server)
+    if epoch.closed_at is None and successor and not store.is_ahead_of_database():
+        return _go_on(epoch, *successor)
     logger.error("the timelines don't belong to the database any more: beginning a new epoch")
     old = begin(store)
-    if not is_same_server:
+    if not successor:
         store.remove_epoch(old.number)
+
+
+def _go_on(epoch: Epoch, server: str, lost_s: float) -> None:
+    """Note that the server goes by another id, and deliver again what it may have lost.
+
+    Others use it from then on: a later receipt is worth what it says.
+    """
+    if server == epoch.server:
+        return
+    with transaction.atomic():
+        same = Epoch.objects.filter(number=epoch.number, server=epoch.server)
+        if same.update(server=server) and lost_s:
+            since = Now() - timedelta(seconds=lost_s)
+            count = Post.objects.filter(delivered_at__gt=since).update(delivered_at=None)
+            logger.warning("a replica was promoted: %d posts are delivered again", count)
+    forget()
 
 
 def begin(store: "TimelineStore") -> Epoch:

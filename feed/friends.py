@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from django.db.models import Count
 
-from feed.readers import deliverable
+from feed.celebrities import deliverable
 
 
 class FriendCounts:

@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from db.writes import why_not
 from feed import selectors
 from feed.backlog import reason_full
+from feed.models import Celebrity
 from feed.recent_rates import WINDOW_S, recent_rates
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
@@ -80,6 +81,7 @@ def _ask_counts() -> dict[str, Any]:
         "backlog": selectors.backlog()._asdict(),
         "poison": selectors.poison()._asdict(),
         "unfinished_changes": selectors.unfinished_changes(),
+        "celebrities": Celebrity.objects.count(),
         "window_s": WINDOW_S,
         **recent_rates()._asdict(),
     }

@@ -22,7 +22,7 @@ from feed import epochs
 from feed.models import Post
 from feed.serializers import PostSerializer
 from feed.timeline_stores import get_timeline_store
-from feed.timeline_stores.redis import Rider
+from feed.timeline_stores.redis_server import Rider
 
 KEEP_S = 300
 MOST_KEPT = 10_000

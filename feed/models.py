@@ -164,6 +164,21 @@ class Reader(models.Model):
     objects: ClassVar[models.Manager["Reader"]]
 
 
+class Celebrity(models.Model):
+    """An author whose posts are merged when feeds are read (``feed.celebrities``)."""
+
+    class State(models.TextChoices):
+        ENTERING = "entering"
+        PULLED = "pulled"
+        LEAVING = "leaving"
+
+    person_id = models.BigIntegerField(primary_key=True)
+    state = models.CharField(max_length=10, choices=State, default=State.ENTERING)
+    changed_at = models.DateTimeField(db_default=Now())
+
+    objects: ClassVar[models.Manager["Celebrity"]]
+
+
 class FriendshipChange(models.Model):
     """A committed change that the timelines don't show yet (``feed.friendships``)."""
 
@@ -191,8 +206,8 @@ class Epoch(models.Model):
     """Random: a restored or copied database never continues another one's epoch."""
     store = models.CharField(max_length=64)
     """The alias of the timeline store."""
-    server = models.CharField(max_length=64, blank=True)
-    """Which run of which server keeps its timelines; empty for the database itself."""
+    server = models.TextField(blank=True)
+    """Which runs of which servers keep its timelines; empty for the database itself."""
     floor = models.BigIntegerField()
     """The newest post when the epoch began."""
     shards = models.PositiveIntegerField()

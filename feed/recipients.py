@@ -9,8 +9,9 @@ from django.db.models import Aggregate, Sum, TextField
 from numpy.typing import NDArray
 
 from accounts.models import Person
+from feed.celebrities import deliverable
 from feed.models import Post
-from feed.readers import deliverable, delivered_since
+from feed.readers import delivered_since
 
 Ids = NDArray[np.int64]
 Version = tuple[int, date | None] | None

@@ -10,7 +10,7 @@ from feed import epochs
 from feed.hydration import hydrate, mark_of_the_cache
 from feed.models import AuthorChange, FriendshipChange, Poison, Post
 from feed.timeline_stores import get_timeline_store
-from feed.timeline_stores.redis import taking_along
+from feed.timeline_stores.redis_server import taking_along
 from feed.visibility import visible
 
 MOST_IDS = 500

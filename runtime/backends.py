@@ -1,5 +1,6 @@
 """Backends named in settings the way Django names CACHES: alias → BACKEND and OPTIONS."""
 
+from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
@@ -41,8 +42,11 @@ class BackendHandler(Generic[Backend]):
     def _create(self, alias: str) -> Backend:
         table: dict[str, dict[str, Any]] = getattr(settings, self.table)
         if alias not in table:
-            known = ", ".join(sorted(table))
-            raise ImproperlyConfigured(f"{self.choice} is {alias!r}; it must be one of: {known}")
+            known, close = ", ".join(sorted(table)), get_close_matches(alias, table, n=1)
+            meant = f"; did you mean {close[0]}?" if close else ""
+            raise ImproperlyConfigured(
+                f"{self.choice} is {alias!r}; it must be one of: {known}{meant}"
+            )
         backend: Backend = import_string(table[alias]["BACKEND"])(
             alias, **table[alias].get("OPTIONS", {})
         )

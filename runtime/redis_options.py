@@ -1,6 +1,7 @@
 """How clients of a Redis server wait for it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import local
 from typing import Any
 
@@ -30,11 +31,36 @@ def redis_options(url: str) -> dict[str, Any]:
 
 
 class _Thread(local):
-    calls = False
-    """A call is under way, which may connect within it."""
+    def __init__(self) -> None:
+        self.calls: set[away.Server] = set()
+        """Servers that a call is under way to, which may connect within it."""
 
 
 _thread = _Thread()
+
+
+@contextmanager
+def noting(url: str) -> Iterator[None]:
+    """Refuse to enter if a server did not answer a moment ago; note whether it does in the block.
+
+    Raises TimeoutError of redis-py.
+    """
+    server = away.server(url)
+    if server in _thread.calls:  # connects again: the kernel of a frozen server answers that
+        yield
+        return
+    if server.refuses():
+        raise NoAnswer("Redis did not answer a moment ago")
+    _thread.calls.add(server)
+    answers = True
+    try:
+        yield
+    except (NoAnswer, TimeoutError):
+        answers = False
+        raise
+    finally:
+        _thread.calls.discard(server)
+        server.note(answers=answers)
 
 
 class _Impatient(Retry):
@@ -46,22 +72,11 @@ class _Impatient(Retry):
 
     def __init__(self, url: str) -> None:
         super().__init__(ConstantBackoff(0.05), 1, (Disconnected,))
-        self._server = away.server(url)
+        self._url = url
 
     def __deepcopy__(self, memo: Any) -> "_Impatient":
         return self  # redis-py gives each connection a copy, but what is known is for all
 
     def call_with_retry(self, do: Callable[[], Any], *arguments: Any, **options: Any) -> Any:
-        if _thread.calls:  # connects again: the kernel of a frozen server answers that
+        with noting(self._url):
             return super().call_with_retry(do, *arguments, **options)
-        if self._server.refuses():
-            raise NoAnswer("Redis did not answer a moment ago")
-        _thread.calls, answers = True, True
-        try:
-            return super().call_with_retry(do, *arguments, **options)
-        except (NoAnswer, TimeoutError):
-            answers = False
-            raise
-        finally:
-            _thread.calls = False
-            self._server.note(answers=answers)

@@ -2,7 +2,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
-from feed import epochs, readers
+from feed import celebrities, epochs, readers
 from feed.due import due_ids
 from feed.models import Post
 
@@ -44,7 +44,7 @@ class TimelineStore(ABC):
     """Implements ``deliver_to``, which delivers a post to some of its owners."""
 
     needs_redis: ClassVar[bool] = False
-    """Needs the server at REDIS_URL."""
+    """Needs the server at TIMELINE_URL."""
 
     linger_ms: ClassVar[float] = 100
     """Milliseconds that a drainer collects a batch; long where large batches cost less per post."""
@@ -82,6 +82,16 @@ class TimelineStore(ABC):
         """Return which run of which server keeps the timelines; empty for the database."""
         return ""
 
+    def is_on(self, server_id: str) -> bool:
+        """Tell whether this process uses the server with this id."""
+        return server_id == self.server_id()
+
+    def successor(self, server_id: str) -> tuple[str, float] | None:
+        """Return the id by now of the server that had this id, and for how many seconds receipts
+        since then may be worth nothing; None if everything may be lost.
+        """
+        return (server_id, 0.0) if self.is_on(server_id) else None
+
     def suitable_shards(self) -> int:
         """Return how many shards an epoch should begin with, a power of two."""
         return FEWEST_SHARDS
@@ -118,9 +128,10 @@ class TimelineStore(ABC):
         """
         if not (epochs.is_usable(self) and readers.is_noted(self, owner_id)):
             return due_ids(owner_id, before=before, limit=limit)
+        authors = celebrities.merged()
         held = self.read(owner_id, before=before, limit=limit)
         if held.floor == 0 or len(held.ids) >= limit:
-            return held.ids
+            return celebrities.merge(owner_id, held.ids, authors, before=before, limit=limit)
         return self.ask_database(owner_id, held, before=before, limit=limit)
 
     def ask_database(

@@ -8,7 +8,7 @@ from django.db import DEFAULT_DB_ALIAS
 from accounts.models import Person
 from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Held
 from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack_timeline
-from feed.timeline_stores.redis import Script, pipelined
+from feed.timeline_stores.redis import Script
 from feed.timeline_stores.ring import Ring
 from feed.timeline_stores.sharded import shard_portions
 from feed.timeline_stores.shards import RECORD_BYTES, records_by_shard, shards_of_records
@@ -36,14 +36,15 @@ class Log(Ring):
         """As they were last seen, by the prefix of a shard."""
 
     def suitable_shards(self) -> int:
-        return shards_for(Person.objects.using(DEFAULT_DB_ALIAS).count())
+        people = Person.objects.using(DEFAULT_DB_ALIAS).count()
+        return max(shards_for(people), super().suitable_shards())
 
     def steady_after(self) -> int:
         return self.shards * self.log_records  # then all logs have been compacted, or will be soon
 
     def key(self, owner_id: int) -> str:
         prefix = self.shard_prefix(owner_id % self.shards)
-        header = self.client.getrange(f"{prefix}log", 0, RECORD_BYTES - 1)
+        header = self.servers.ask("GETRANGE", f"{prefix}log", 0, RECORD_BYTES - 1)
         return f"{prefix}{_generation(header)}:{owner_id}"
 
     def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
@@ -61,7 +62,7 @@ class Log(Ring):
         prefix = self.shard_prefix(owner_id % self.shards)
         for _ in range(2):
             generation = self._generations.get(prefix)
-            log, ring = self.ask("MGET", f"{prefix}log", f"{prefix}{generation}:{owner_id}")
+            log, ring = self.servers.ask("MGET", f"{prefix}log", f"{prefix}{generation}:{owner_id}")
             found = _generation(log)
             if found is None:
                 break
@@ -79,10 +80,11 @@ class Log(Ring):
 
     def _append(self, records: Mapping[int, bytes]) -> dict[int, float]:
         """Append to the logs of these shards; return their sizes."""
-        prefix = self._prefix()
-        replies = pipelined(
-            self.client,
-            [("APPEND", f"{prefix}{{{number}}}:log", it) for number, it in records.items()],
+        replies = self.servers.send(
+            [
+                ("APPEND", f"{prefix}log", it)
+                for prefix, it in zip(self.shard_prefixes(records), records.values(), strict=True)
+            ]
         )
         return dict(zip(records, map(_size, replies), strict=True))
 
@@ -94,23 +96,23 @@ class Log(Ring):
         """
         if not numbers:
             return {}
-        prefix = self._prefix()
-        texts: list[Any] = self.client.mget([f"{prefix}{{{number}}}:log" for number in numbers])
+        # MGET, other than GET, takes what is not a string for absent.
+        found = self.send([("MGET", f"{prefix}log") for prefix in self.shard_prefixes(numbers)])
         logs = {
             number: text
-            for number, text in zip(numbers, texts, strict=True)
+            for number, (text,) in zip(numbers, found, strict=True)
             if _generation(text) is not None
         }
         if len(logs) < len(numbers):
             lost = [number for number in numbers if number not in logs]
-            self.call("create", lost, [[] for _ in lost])
+            self.call("create", {number: [] for number in lost}, lambda _: ())
         records = b"".join(text[RECORD_BYTES:] for text in logs.values())
-        found: dict[int, int] = {}
+        waiting: dict[int, int] = {}
         for portion in shard_portions(shards_of_records(records, self.shards)):
             texts = [logs[shard.number] for shard in portion]
             read = [text[:RECORD_BYTES] + len(text).to_bytes(8, "little") for text in texts]
-            found |= self.call_with("compact", portion, *read)
-        return found
+            waiting |= self.call_with("compact", portion, *read)
+        return waiting
 
 
 def shards_for(people: int) -> int:

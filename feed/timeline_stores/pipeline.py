@@ -12,14 +12,11 @@ class Pipeline(SortedSetStore):
     """The commands of ``roundtrip``, pipelined."""
 
     def write(self, deliveries: Deliveries) -> Tickets:
-        self.script.ensure(self.client)
         waiting, found = pairs(deliveries), dict[int, int]()
-        with self.client.pipeline(transaction=False) as pipeline:
-            while portion := list(islice(waiting, PORTION)):
-                for post_id, owner_id in portion:
-                    self.put(pipeline, owner_id, post_id)
-                for reply in pipeline.execute()[::2]:
-                    found |= pending(reply)
+        while portion := list(islice(waiting, PORTION)):
+            both = [self.commands(owner_id, post_id) for post_id, owner_id in portion]
+            for reply in self.send([command for pair in both for command in pair])[::2]:
+                found |= pending(reply)
         return found
 
 

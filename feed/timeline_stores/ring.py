@@ -15,5 +15,5 @@ class Ring(ShardedStore):
     def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
         # One command, so that the header belongs to the ids. Without ``before`` the end suffices.
         start = 0 if before else -ID_BYTES * (limit + HEADER_WORDS)
-        tail = self.ask("GETRANGE", self.key(owner_id), start, -1)
+        tail = self.servers.ask("GETRANGE", self.key(owner_id), start, -1)
         return held_of(tail, before=before, limit=limit)

@@ -10,9 +10,10 @@ class RoundTrip(SortedSetStore):
     """
 
     def write(self, deliveries: Deliveries) -> Tickets:
-        self.script.ensure(self.client)
         found: dict[int, int] = {}
         for post_id, owners in deliveries:
             for owner_id in owners.tolist():
-                found |= pending(self.put(self.client, owner_id, post_id))
+                add, trim = self.commands(owner_id, post_id)
+                found |= pending(*self.send([add]))
+                self.send([trim])
         return found

@@ -1,8 +1,8 @@
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
+from feed.celebrities import deliverable
 from feed.models import CopiedEntry, Post, RowwiseEntry, TimelineEntry
-from feed.readers import deliverable
 from feed.timeline_stores.sql import RowStore
 
 

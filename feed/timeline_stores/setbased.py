@@ -3,12 +3,16 @@ from collections.abc import Sequence
 from django.db import connection
 
 from accounts.models import Friendship
+from feed.celebrities import merged
 from feed.models import Post, SetBasedEntry
 from feed.readers import delivered_since
 from feed.statements import INSERT_IGNORE
 from feed.timeline_stores.sql import RowStore
 
 ONLY_TO_READERS = "AND friend_id IN (SELECT person_id FROM feed_reader WHERE read_on >= %s)"
+
+NOT_OF_CELEBRITIES = """
+   AND post.author_id NOT IN (SELECT person_id FROM feed_celebrity WHERE state = 'pulled')"""
 
 
 class SetBased(RowStore):
@@ -29,6 +33,8 @@ class SetBased(RowStore):
         with connection.cursor() as cursor:
             since = delivered_since()
             condition, days = ("", []) if since is None else (ONLY_TO_READERS, [since])
+            if merged():
+                condition += NOT_OF_CELEBRITIES
             cursor.execute(_insert_statement(len(ids), condition), [*ids, *days, *ids])
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:

@@ -1,13 +1,13 @@
 import json
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from feed.timeline_stores.redis import RedisStore, pending
 from feed.timeline_stores.shards import Shard, by_shard
 from feed.timeline_stores.trimmed import Deliveries, Tickets
 
 # Deliveries per call: a call blocks all other clients (for up to 20 ms), and must end well within
-# the time-out. A cluster would need 1, which is one shard per call.
+# the time-out.
 PORTION = 20_000
 
 Part = TypeVar("Part")
@@ -26,12 +26,20 @@ class ShardedStore(RedisStore):
         return found
 
     def call_with(self, operation: str, shards: Sequence[Shard], *arguments: bytes) -> Tickets:
-        """Run an operation that delivers into these shards; return what is pending."""
-        lengths = json.dumps([shard.lengths for shard in shards])
-        packed = [part for shard in shards for part in (shard.posts, shard.span)]
-        numbers = [shard.number for shard in shards]
-        owners = [shard.owners for shard in shards]
-        return pending(self.call(operation, numbers, owners, lengths, *packed, *arguments))
+        """Run an operation that delivers into these shards; return what is pending.
+
+        ``arguments``: one more for each shard, if any.
+        """
+        of = {shard.number: shard for shard in shards}
+        more = dict(zip(of, arguments, strict=True)) if arguments else {}
+
+        def said(numbers: Sequence[int]) -> Sequence[Any]:
+            lengths = json.dumps([of[number].lengths for number in numbers])
+            packed = [part for number in numbers for part in (of[number].posts, of[number].span)]
+            return lengths, *packed, *(more[number] for number in numbers if more)
+
+        owners = {number: shard.owners for number, shard in of.items()}
+        return pending(self.call(operation, owners, said))
 
 
 def shard_portions(shards: Sequence[Shard]) -> Iterator[Sequence[Shard]]:

@@ -72,6 +72,7 @@ def test_a_transaction_takes_no_lock_before_its_first_statement(transactional_db
         assert Person.objects.filter(username="other").exists()
 
 
+@pytest.mark.alone
 def test_a_waiting_writer_continues_as_soon_as_the_other_is_done(transactional_db):
     """SQLite's own busy handler would sleep on for up to 100 ms."""
     waited = []

@@ -135,9 +135,7 @@ GIVEN = st.lists(
 
 @LISTINGS
 @given(given=GIVEN, size=st.integers(1, 12))
-@settings(
-    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_every_listing_agrees_with_the_counted_likes(listing, given, size, db, settings):
     """After any likes, removals and deletions, for any way to walk the pages."""
     settings.FEED_LISTING = listing

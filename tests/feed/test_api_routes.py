@@ -46,7 +46,6 @@ def test_a_query_with_too_many_parameters_is_refused(author):
 @pytest.mark.parametrize(
     "path",
     [
-        "/",
         "/v1/",
         "/v2/feed/",
         "/v1/nothing/",

@@ -41,6 +41,7 @@ def test_without_posts_there_is_no_lag(status, settings):
         "poison": {"posts": 0, "oldest_ids": []},
         "store_state": "ok",
         "unfinished_changes": 0,
+        "celebrities": 0,
         "window_s": 10,
         "deliveries_per_s": 0.0,
         "lag_ms": {"p50": None, "p99": None},

@@ -145,8 +145,9 @@ def test_a_question_that_takes_long_is_asked_less_often(author, monkeypatch):
 
 def test_the_question_reads_few_rows(author):
     """Of an index: a backlog may be a million posts long."""
-    posts = Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(3000))
-    Post.objects.filter(id__lt=posts[1500].id).update(delivered_at=LONG_AGO)
+    Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(3000))
+    middle = Post.objects.order_by("id")[1500]  # MySQL's INSERT returns no ids
+    Post.objects.filter(id__lt=middle.id).update(delivered_at=LONG_AGO)
     if connection.vendor == "mysql":
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE TABLE feed_post")
@@ -155,4 +156,5 @@ def test_the_question_reads_few_rows(author):
 
     assert "post_backlog" in plan
     assert "filesort" not in plan
+    assert "Sort:" not in plan  # as MySQL 9 says it
     assert "TEMP B-TREE" not in plan

@@ -49,6 +49,27 @@ def test_a_power_of_two_is_accepted(shards, settings):
     call_command("check")
 
 
+@pytest.mark.parametrize(
+    ("above", "refused"), [("auto", False), (5, False), ("many", True), (-1, True)]
+)
+def test_a_threshold_is_a_number_or_auto(above, refused, settings):
+    settings.FEED_PULL_ABOVE = above
+
+    if refused:
+        with pytest.raises(SystemCheckError, match=r"feed\.E006"):
+            call_command("check")
+    else:
+        call_command("check")
+
+
+@pytest.mark.parametrize("name", ["REDIS_URL", "CELERY_BROKER_URL"])
+def test_cache_and_broker_in_a_cluster_are_refused(name, settings):
+    setattr(settings, name, "redis+cluster://127.0.0.1:7000")
+
+    with pytest.raises(SystemCheckError, match=r"feed\.E007"):
+        call_command("check")
+
+
 def test_an_unknown_listing_is_refused_with_the_known_ones(settings):
     settings.FEED_LISTING = "random"
 

@@ -25,18 +25,14 @@ from feed.models import Epoch, FriendshipChange, Post, TimelineFloor
 from feed.selectors import read_timeline, store_state
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores import redis as redis_store
-from feed.timeline_stores.redis import ServerReplaced
+from feed.timeline_stores.redis_server import ServerReplaced
+from launch import servers
+from launch.servers.launchers import installed
 from tests.backends import STORES
 from tests.conftest import befriend, client_of, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
 
-
-@pytest.fixture(autouse=True)
-def undelayed(monkeypatch):
-    """Heal before each batch, and don't wait for other processes."""
-    monkeypatch.setattr(epochs, "CLOSED_S", 0)
-    monkeypatch.setattr(epochs, "REMEMBERED_S", 0)
-    monkeypatch.setattr(delivery, "HEAL_EVERY_S", 0)
+pytestmark = pytest.mark.usefixtures("undelayed")
 
 
 @pytest.fixture
@@ -95,11 +91,10 @@ def test_an_older_copy_of_redis_is_not_read(
         assert shown(2) == ids(reversed(new))
 
         port = urlsplit(environment["REDIS_URL"]).port
-        binary = process.cmdline()[0].split()[0]  # its title is "binary address"
-        command = [binary, "--port", str(port), "--dir", process.cwd(), "--save", ""]
+        command = [installed(servers.Redis), "--port", str(port), "--dir", process.cwd()]
         process.kill()
         process.wait()
-        with psutil.Popen(command, stdout=DEVNULL) as again:
+        with psutil.Popen([*command, "--save", ""], stdout=DEVNULL) as again:
             await_answer(environment["REDIS_URL"])
             with pytest.raises(ServerReplaced):  # once: a request is answered with 503
                 shown(2)

@@ -186,7 +186,7 @@ class Feeds(RuleBasedStateMachine):
     @rule(owner=people)
     def lose_a_log(self, owner):
         prefix = self.store.shard_prefix(owner % self.store.shards)
-        self.store.client.delete(f"{prefix}log")
+        self.store.send([("UNLINK", f"{prefix}log")])
 
     @rule()
     def begin_an_epoch(self):
@@ -298,8 +298,8 @@ class Feeds(RuleBasedStateMachine):
 
 def lose(store, owner):
     if store.needs_redis:
-        keys = store.client.keys(f"*:{owner}")
-        store.client.delete(*keys, "no other")
+        for keys in store.servers.keys(f"*:{owner}"):
+            store.send([("UNLINK", key) for key in keys])
     elif store.alias == "packed":
         store.model.objects.filter(owner_id=owner).delete()
     elif store.alias == "memory":
@@ -333,7 +333,6 @@ def test_every_page_is_right_whatever_happens_in_between(
         settings=hypothesis_settings(
             max_examples=EXAMPLES,
             stateful_step_count=50,
-            deadline=None,
             print_blob=False,
             suppress_health_check=list(HealthCheck),
         ),

@@ -13,7 +13,8 @@ from feed import hydration
 from feed.hydration import forget, hydrate, mark_of_the_cache
 from feed.models import Post
 from feed.services import delete_post, publish_post
-from tests.conftest import client_of, redis_server
+from feed.timeline_stores import get_timeline_store
+from tests.conftest import begin_with, client_of, redis_server
 
 
 @pytest.fixture
@@ -181,8 +182,9 @@ def test_a_frozen_cache_leads_to_503_in_time(settings, tmp_path, friends):
 
 
 @pytest.fixture(params=["ring", "log"])
-def store_in_redis(request, redis, settings):
+def store_in_redis(request, redis, settings, db):
     settings.FEED_TIMELINE_STORE = request.param
+    begin_with(get_timeline_store())
 
 
 def test_a_feed_of_kept_posts_is_one_exchange(store_in_redis, cached):

@@ -47,9 +47,9 @@ def at_once(monkeypatch, settings, tmp_path):
 
 
 @pytest.fixture(params=SHARED_STORES)
-def store(request, settings, friends, redis, redis_url):
+def store(request, settings, friends, redis, redis_environment):
     """A store with a real cache of posts."""
-    settings.CACHES = settings.CACHES | {"posts": post_cache(redis_url)}
+    settings.CACHES = settings.CACHES | {"posts": post_cache(redis_environment["REDIS_URL"])}
     caches["posts"].clear()
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", request.param
     settings.FEED_LISTING = "cached"

@@ -14,7 +14,7 @@ from accounts.models import Friendship, Person
 from feed import epochs
 from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.packing import HEADER_WORDS
-from feed.timeline_stores.redis import connect
+from feed.timeline_stores.redis_server import connect
 from feed.timeline_stores.ring import Ring
 from feed.timeline_stores.shards import by_shard
 from runtime.away import AWAY_S

@@ -169,3 +169,13 @@ def test_a_post_that_fails_in_a_bounded_batch_is_set_aside(backlog, bounded, sto
     tasks.drain()
 
     assert list(Post.objects.pending().values_list("id", flat=True)) == [backlog[4]]
+
+
+def test_a_process_knows_its_best_pace_from_batches_that_are_large_enough(backlog, monkeypatch):
+    monkeypatch.setattr(batches, "pace", batches.Pace())
+    deliver_pending(POSTS // 2)
+    assert batches.pace.per_s is None
+
+    monkeypatch.setattr(batches, "ENOUGH", POSTS // 2 * 3)
+    deliver_pending(POSTS // 2)
+    assert batches.pace.per_s > 0

@@ -70,7 +70,7 @@ class Broker:
         self.sent.append(argument)
 
     def await_sent(self, count):
-        give_up_at = time.monotonic() + 5
+        give_up_at = time.monotonic() + 30
         while len(self.sent) < count and time.monotonic() < give_up_at:
             time.sleep(0.001)
         return self.sent

@@ -52,7 +52,8 @@ def as_text(found: Audit) -> str:
     lines = [
         f"{found.posts} posts, {found.expected} deliveries expected: "
         f"{found.missing} missing, {found.duplicated} duplicated, {found.unexpected} unexpected; "
-        f"{found.left} left to the database, {found.absent} timelines absent"
+        f"{found.left} left to the database, {found.merged} merged when read, "
+        f"{found.absent} timelines absent"
     ]
     for kind, examples in found.examples.items():
         lines += [

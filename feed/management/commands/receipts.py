@@ -5,6 +5,7 @@ from django.core.management import BaseCommand
 from django.db.models import Count
 
 from accounts.models import Friendship
+from feed.celebrities import pulled
 from feed.models import Post
 
 
@@ -16,6 +17,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         friends = dict(Friendship.objects.values_list("person_id").annotate(Count("friend_id")))
+        friends |= dict.fromkeys(pulled().values_list("person_id", flat=True), 0)
         rows = csv.writer(self.stdout, lineterminator="\n")
         rows.writerow(("id", "created_at", "delivered_at", "deliveries"))
         posts = Post.objects.order_by("id").values_list(

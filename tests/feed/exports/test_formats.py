@@ -6,7 +6,7 @@ import re
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from openpyxl import load_workbook
 from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
@@ -69,7 +69,6 @@ def test_other_text_stays_as_it_was_written(body, escaped):
     assert as_text(body) == escaped
 
 
-@settings(deadline=None)  # the first sheet imports much
 @given(BODIES)
 @example("=1+1")
 @example("\x01control")

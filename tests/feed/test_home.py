@@ -1,0 +1,88 @@
+"""What / answers: a page for people, JSON for programs."""
+
+import pytest
+
+from tests.conftest import client_of
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+
+
+@pytest.fixture
+def anyone():
+    return client_of(None)
+
+
+def ask(client, accept, method="get"):
+    headers = {} if accept is None else {"accept": accept}
+    return getattr(client, method)("/", headers=headers)
+
+
+@pytest.mark.parametrize(
+    "accept", [BROWSER, "text/html", "text/html;q=0.9, application/json;q=0.1"]
+)
+def test_people_get_a_page(anyone, accept):
+    response = ask(anyone, accept)
+
+    assert response.status_code == 200
+    assert response["Content-Type"] == "text/html; charset=utf-8"
+    assert "http://testserver/" not in response.text
+    assert "service=http://testserver\n" in response.text
+
+
+@pytest.mark.parametrize(
+    "accept",
+    [None, "*/*", "application/json", "image/png", "nonsense", "application/json, text/html;q=0.9"],
+)
+def test_programs_get_json(anyone, accept):
+    response = ask(anyone, accept)
+
+    assert response.status_code == 200
+    assert response["Content-Type"] == "application/json"
+    assert response.json()["documentation"] == "/v1/docs/"
+
+
+def test_every_address_it_names_is_answered(anyone, transactional_db):
+    named = [it for it in ask(anyone, None).json().values() if it.startswith("/")]
+
+    assert len(named) == 5
+    page = ask(anyone, BROWSER).text
+    for address in named:
+        assert f'href="{address}"' in page
+        assert anyone.get(address).status_code == 200
+
+
+@pytest.mark.parametrize("accept", [BROWSER, "*/*"])
+def test_a_head_request_gets_the_headers_and_no_body(anyone, accept):
+    head, get = ask(anyone, accept, "head"), ask(anyone, accept)
+
+    assert head.status_code == 200
+    assert head.content == b""
+    assert head["Content-Type"] == get["Content-Type"]
+
+
+@pytest.mark.parametrize("accept", [BROWSER, "*/*"])
+def test_a_cache_may_keep_both_answers_apart(anyone, accept):
+    response = ask(anyone, accept)
+
+    assert response["Vary"] == "Accept"
+    assert response["Cache-Control"] == "public, max-age=300"
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
+def test_other_methods_are_refused(anyone, method):
+    response = ask(anyone, BROWSER, method)
+
+    assert response.status_code == 405
+    assert response.json()
+
+
+@pytest.mark.parametrize("accept", [BROWSER, "*/*"])
+def test_it_asks_neither_database_nor_store(anyone, accept):
+    assert ask(anyone, accept).status_code == 200  # without the fixture db, a query fails
+
+
+def test_the_page_may_load_nothing(anyone):
+    policy = ask(anyone, BROWSER)["Content-Security-Policy"]
+
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in policy
