@@ -2,10 +2,11 @@
 PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
+TIMELINE_TESTS := $(patsubst %,tests/feed/test_%.py,timeline_stores trimmed_stores log_store healing readers people celebrities strategies)
 
-.PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 format lint lock serve
+.PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 test-containers format lint lock serve
 help: ## list the targets
-	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "%-11s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "%-15s %s\n", $$1, $$2}'
 
 setup: .venv/ready ## create the Python environment in .venv/
 
@@ -20,6 +21,7 @@ endif
 demo: setup ## compare three variants at 500 users with the published figures
 	rm -rf results/demo
 	$(PYTHON) -m lab run fanout --variants $(VARIANTS) --run-time $(DEMO_RUN_TIME) --out results/demo
+	@echo "Watch two variants live, and break them: $(PYTHON) -m lab live"
 
 servers: ## install databases, brokers, nginx, Prometheus and Chromium from the distribution
 	sh bootstrap.sh servers
@@ -30,11 +32,12 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## run every test; 18 minutes on two cores
+test: setup servers ## run every test; 20 minutes or more on two cores
 	$(PYTHON) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
 	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers
+	TIMELINES=cluster3 $(PYTHON) -m pytest -n 2 $(TIMELINE_TESTS)
 	$(PYTHON) -m pytest -n 2 -m faults
-	$(PYTHON) -m pytest -m "alone and not k6"
+	$(PYTHON) -m pytest -m "alone and not k6 and not containers"
 
 k6: ## build k6 with Go in a few minutes, unless K6 or the PATH has it
 	command -v "$${K6:-k6}" || [ -x var/bin/k6 ] || sh bootstrap.sh k6
@@ -43,7 +46,11 @@ test-k6: setup k6 ## compare the k6 script with Locust on one service
 	$(PYTHON) -m pytest -m k6
 
 test-mysql: setup mysql ## run the contract tests on MySQL; make test uses MariaDB if installed
-	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers
+	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/launch/test_mysql.py tests/workers
+
+test-containers: setup ## run compose/ on a Docker engine of its own: Debian, root, 15 minutes or more
+	sh bootstrap.sh containers
+	sh tests/containers/engine.sh $(PYTHON) -m pytest -s -m containers tests/containers
 
 format: setup ## format the code and fix what the linter can fix
 	$(PYTHON) -m ruff check --fix .

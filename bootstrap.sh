@@ -1,8 +1,9 @@
 #!/bin/sh
 # Create .venv/ with the packages of requirements-dev.txt; with the argument "servers", install the
 # servers that the tests and the laboratory start; with "mysql", unpack MySQL and Valkey into
-# .mysql/; with "k6", build k6 into var/bin. Missing system packages are installed if possible
-# (root, or sudo without a password), or else named. PYTHON3 is the Python for .venv/.
+# .mysql/; with "k6", build k6 into var/bin; with "containers", install a Docker engine. Missing
+# system packages are installed if possible (root, or sudo without a password), or else named.
+# PYTHON3 is the Python for .venv/.
 set -eu
 cd "$(dirname "$0")"
 
@@ -79,6 +80,18 @@ if [ "${1:-}" = servers ]; then
     command -v promtool >/dev/null || set -- "$@" prometheus
     command -v chromium >/dev/null || set -- "$@" chromium
     command -v chromedriver >/dev/null || set -- "$@" chromium-driver
+    command -v curl >/dev/null || set -- "$@" curl
+    [ $# -eq 0 ] || install "$@"
+    exit 0
+fi
+
+if [ "${1:-}" = containers ]; then
+    PATH="$PATH:/usr/sbin:/sbin"
+    set --
+    command -v dockerd >/dev/null || set -- "$@" docker.io
+    command -v iptables >/dev/null || set -- "$@" iptables
+    command -v ip >/dev/null || set -- "$@" iproute2
+    command -v debootstrap >/dev/null || set -- "$@" debootstrap
     [ $# -eq 0 ] || install "$@"
     exit 0
 fi

@@ -1,5 +1,7 @@
 """Checks, sizes and clearing of a store."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from django.core.management.color import no_style
 from django.db import connection
@@ -10,6 +12,7 @@ from feed.audit import Audit, Due, Stored, audit_one
 from feed.recipients import Ids
 from feed.timeline_stores.base import TimelineStore
 from feed.timeline_stores.redis import RedisStore
+from feed.timeline_stores.redis_cluster import Cluster
 from feed.timeline_stores.sql import SQLStore
 from feed.timeline_stores.trimmed import TrimmedStore
 
@@ -26,9 +29,9 @@ def check(timeline: TimelineStore, graph: Graph, delivered: Delivered) -> Audit:
     random = np.random.default_rng(SEED)
     for owner_id in random.choice(graph.people, min(SAMPLE, graph.people), replace=False) + 1:
         author_ids = np.append(graph.posters[(friend_ids == owner_id).any(axis=1)], owner_id)
-        due = ids[np.isin(authors, author_ids)]
-        live = np.ones(len(due), np.bool_)
-        audit_one(found, int(owner_id), Due(due, live), Stored(timeline))
+        mine = np.isin(authors, author_ids)
+        due = Due(ids[mine], np.ones(mine.sum(), np.bool_), authors[mine])
+        audit_one(found, int(owner_id), due, Stored(timeline))
     return found
 
 
@@ -59,12 +62,30 @@ def empty(timeline: TimelineStore) -> None:
 def stored_bytes(timeline: TimelineStore) -> int | None:
     """Return what the server keeps, of which a difference says something; None in the process."""
     if isinstance(timeline, RedisStore):
-        memory = timeline.client.info("memory")
-        return int(memory["used_memory"] - memory["mem_clients_normal"])
+        told = [client.info("memory") for client in timeline.servers.clients()]
+        return sum(map(_bytes_of_keys, told))
     if isinstance(timeline, SQLStore):
         mysql = connection.vendor == "mysql"
         return _table_bytes(timeline.model._meta.db_table) if mysql else _file_bytes()
     return None
+
+
+def exchanged(timeline: TimelineStore) -> dict[str, int]:
+    """Return how often the primaries of a cluster confirmed, and the bytes sent to replicas.
+
+    A round trip to a primary ends with one WAIT. Other stores confirm nothing.
+    """
+    if not isinstance(timeline, RedisStore) or not isinstance(timeline.servers, Cluster):
+        return {}
+    told = [client.info("everything") for client in timeline.servers.clients()]
+    waits = (it.get("cmdstat_wait", {"calls": 0})["calls"] for it in told)
+    return {"trips": sum(waits), "replicated": sum(it["master_repl_offset"] for it in told)}
+
+
+def _bytes_of_keys(memory: Mapping[str, int]) -> int:
+    """Return what is left without the buffers of clients and replicas."""
+    buffers = memory["mem_clients_normal"] + memory.get("mem_total_replication_buffers", 0)
+    return memory["used_memory"] - buffers
 
 
 def _table_bytes(table: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 
+from bench.contents import exchanged
 from bench.graphs import SEED, Graph
 from bench.json_lines import Timed
 from bench.posts import Delivered, in_batches, make_posts
@@ -52,13 +53,21 @@ class Engine:
     def deliver(self, posts: Sequence[Post], batch: int, *, each: int) -> dict[str, Any]:
         """Deliver these posts, which make ``each`` deliveries; return how many and the seconds."""
         batches = list(in_batches(posts, batch))
+        before = exchanged(self.timeline)
         with Timed() as timed:
             for part in batches:
                 self._deliver(part)
+        after = exchanged(self.timeline)
         self.delivered.add(posts)
         deliveries = len(posts) * each
         self.rate = deliveries / timed.wall_s
-        return {"deliveries": deliveries, "wall_s": timed.wall_s, "client_s": timed.client_s}
+        return {
+            "deliveries": deliveries,
+            "wall_s": timed.wall_s,
+            "client_s": timed.client_s,
+            "batches": len(batches),
+            **{name: it - before[name] for name, it in after.items()},
+        }
 
     def expected_s(self, deliveries: int) -> float:
         """Return how long they take at the latest rate; 0 where that isn't known."""

@@ -26,7 +26,7 @@ class ExchangeView(ConstantView):
     def get(self, request: Request, size: int) -> HttpResponse:
         store = get_timeline_store()
         assert isinstance(store, RedisStore)
-        store.ask("PING")
+        store.servers.ask("PING")
         return super().get(request, size)
 
 

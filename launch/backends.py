@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-SERVERS = ("DATABASE_URL", "REDIS_URL", "BROKER_URL")
+from launch.processes import RunFailed
+
+SERVERS = ("DATABASE_URL", "REDIS_URL", "TIMELINE_URL", "BROKER_URL")
 """Not needed for the answer, so they may be wrong."""
 
 
@@ -42,10 +44,14 @@ class Backends(NamedTuple):
 
 @cache
 def backends() -> Backends:
-    """Ask the service once (about a second). Raises CalledProcessError if it can't start."""
+    """Ask the service once (about a second). Raises RunFailed if it can't start."""
     command = [sys.executable, "manage.py", "list_backends", "--json", "--skip-checks"]
     env = {name: value for name, value in os.environ.items() if name not in SERVERS}
-    found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, env=env).stdout)
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    if done.returncode:
+        last = (done.stderr.strip() or "no output").splitlines()[-1]
+        raise RunFailed(f"the service doesn't start: {last} ({sys.executable} manage.py check)")
+    found = json.loads(done.stdout)
     return Backends(
         {alias: Strategy(**flags) for alias, flags in found["strategies"].items()},
         {alias: TimelineStore(**flags) for alias, flags in found["timeline_stores"].items()},

@@ -1,6 +1,7 @@
 """The processes of a run: started, watched, and ended without exception."""
 
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -14,6 +15,9 @@ from typing import Self
 
 import psutil
 
+HERE = "127.0.0.1"
+PORTS = range(10_000, 32_768)
+"""Below those that Linux gives to outgoing connections."""
 LOG_TAIL_LINES = 15
 STOP_WITHIN_S = 15
 
@@ -50,9 +54,12 @@ class Processes:
         self._at_exit.callback(clean_up)
 
     def start(
-        self, role: str, argv: Sequence[str], env: Mapping[str, str]
+        self, role: str, argv: Sequence[str], env: Mapping[str, str], *, host: str | None = None
     ) -> subprocess.Popen[bytes]:
-        """Start a process in a session of its own, so that Ctrl-C reaches it through us only."""
+        """Start a process in a session of its own, so that Ctrl-C reaches it through us only.
+
+        ``host``: its host, where roles have hosts (``launch.hosts``), if it isn't the role's.
+        """
         with self._log(role).open("ab") as log:
             process = subprocess.Popen(
                 argv, env={**os.environ, **env}, stdout=log, stderr=log, start_new_session=True
@@ -60,6 +67,10 @@ class Processes:
         self._started[role].append(process)
         self.account(role, process.pid)
         return process
+
+    def address(self, host: str) -> str:
+        """Return the address on which the processes of a role, or on a host, listen."""
+        return HERE
 
     def account(self, role: str, pid: int) -> None:
         """Count what this process and its children use as a role's."""
@@ -163,10 +174,15 @@ class Processes:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """Return a port that nobody listens on, and that no outgoing connection will take."""
+    while True:
+        port = random.choice(PORTS)  # noqa: S311
+        with socket.socket() as probe:
+            try:
+                probe.bind((HERE, port))
+            except OSError:
+                continue
+            return port
 
 
 def _kill_session(pid: int) -> None:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.error import URLError
 
 from launch import quota
-from launch.processes import Processes, free_port
+from launch.processes import HERE, Processes, free_port
 from launch.servers import servers_for
 from launch.servers.nginx import Nginx
 from launch.servers.replicas import Replicas
@@ -37,7 +37,7 @@ UNGUARDED = {
     "FRIEND_REQUESTS": "0",
 }
 """Users who wait are measured, and all come from one address; a variant may set limits again."""
-COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left")
+COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left", "merged")
 
 
 CELERY = (sys.executable, "-m", "celery", "--app=workers")
@@ -61,8 +61,24 @@ class Seed(NamedTuple):
     people: int = 1000
     friends: int = 500
     graph: str = "ring"
+    largest: int | None = None
+    """Friends of person 1 at least."""
     password: str | None = None
     """Password of everybody; None: nobody can log in."""
+
+    def check(self) -> None:
+        """Raise ValueError if no such people can be made (``accounts.graphs``)."""
+        for name, number in (("friends", self.friends), ("largest", self.largest or 0)):
+            if number >= self.people:
+                raise ValueError(
+                    f"--{name} {number} must be below --people {self.people}: nobody has more "
+                    f"friends than there are others; --people {number + 1} or more is enough"
+                )
+        if self.graph == "ring" and self.friends % 2 and self.people % 2:
+            raise ValueError(
+                f"--people {self.people} can't have --friends {self.friends} each, since both are "
+                f"odd; --friends {self.friends - 1} is possible"
+            )
 
     def arguments(self) -> dict[str, str]:
         """Return the seed as options of the command line."""
@@ -70,7 +86,8 @@ class Seed(NamedTuple):
 
     def as_description(self) -> dict[str, int | str]:
         """Return the seed as a result keeps it."""
-        return {"people": self.people, "friends": self.friends, "graph": self.graph}
+        hub = f", one with {self.largest}" if self.largest else ""
+        return {"people": self.people, "friends": self.friends, "graph": f"{self.graph}{hub}"}
 
 
 class Receipt(NamedTuple):
@@ -82,7 +99,7 @@ class Receipt(NamedTuple):
 
 
 class Service:
-    """Runs a variant on 127.0.0.1 with its files in ``folder``."""
+    """Runs a variant with its files in ``folder``."""
 
     guarded = False
     """With the service's own limits, instead of UNGUARDED."""
@@ -100,7 +117,8 @@ class Service:
         self.processes = processes
         self.folder = folder
         self.port = port or free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.address = processes.address("web")
+        self.url = f"http://{self.address}:{self.port}"
         self.secret_key = secrets.token_urlsafe(64)
         """Of this service only: whoever has another one's tokens gets no further here."""
         self.tokens = folder / "tokens.csv"
@@ -144,9 +162,9 @@ class Service:
         self.start_workers()
         ports = self._app_ports()
         for env, port in self._apps(ports):
-            self._limit(self.processes.start("web", gunicorn(port), env).pid)
+            self._limit(self.processes.start("web", gunicorn(port, self.address), env).pid)
         for port in set(ports):
-            self.processes.wait_until("web", partial(is_ready, port))
+            self.processes.wait_until("web", partial(is_ready, port, address=self.address))
         if self.variant.database.balanced:
             self._proxy(ports).start()
         self._watch_lag()
@@ -159,8 +177,9 @@ class Service:
             if self.variant.uses_celery:
                 self.processes.start("workers", WORKER, env)
                 self.processes.start("workers", BEAT, env)
-            for command in self.variant.workers:
-                self.processes.start("workers", _python("manage.py", command), env)
+            for number, command in enumerate(self.variant.workers, 2):
+                host = f"workers{number}"
+                self.processes.start("workers", _python("manage.py", command), env, host=host)
 
     def stop_web(self) -> None:
         """Stop taking requests; those in flight are finished."""
@@ -199,6 +218,7 @@ class Service:
         database = self.variant.database
         shared = {
             "SECRET_KEY": self.secret_key,
+            "ALLOWED_HOSTS": f"localhost,{self.address}",
             "WEB_WORKERS": str(database.app_workers(CORES)),
             "WEB_THREADS": str(database.threads),
             "HASHING_SLOTS_DIR": f"{self.folder}/slots",
@@ -282,19 +302,18 @@ def as_audit(total: Counter[str]) -> dict[str, Any]:
     return counts | {"ok": ok}
 
 
-def is_ready(port: int, path: str = "/readyz") -> bool:
+def is_ready(port: int, path: str = "/readyz", *, address: str = HERE) -> bool:
     try:
-        url = f"http://127.0.0.1:{port}{path}"
+        url = f"http://{address}:{port}{path}"
         with urllib.request.urlopen(url, timeout=2) as answer:
             return bool(answer.status == 200)
     except (URLError, OSError):
         return False
 
 
-def gunicorn(port: int) -> list[str]:
-    return _python(
-        "-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port", f"--bind=127.0.0.1:{port}"
-    )
+def gunicorn(port: int, address: str = HERE) -> list[str]:
+    bind = f"--bind={address}:{port}"
+    return _python("-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port", bind)
 
 
 def _python(*arguments: str) -> list[str]:

@@ -1,10 +1,12 @@
 """Variants: sets of environment variables, named database-strategy-store."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from launch.backends import Strategy, TimelineStore, backends
+from launch.unknown import none_of
 
 
 class UnknownVariant(ValueError):
@@ -21,7 +23,7 @@ class Database:
     threads: int = 0
     """Threads per app worker, each with its own connection; 0: none."""
     profile: str | None = None
-    """The file in compose/mysql that a MySQL server runs with; None for SQLite."""
+    """The file in compose/mysql that a MySQL server runs with, or AS_IS; None for SQLite."""
     durability: str | None = None
     """Durability that its settings give away."""
     balanced: bool = False
@@ -43,6 +45,8 @@ class Database:
         return max(1, processes // self.app_servers)
 
 
+AS_IS = "as it is"
+"""Profile of an external MySQL server of which nothing is demanded."""
 SQLITE_DURABILITY = "SQLite synchronous=NORMAL: a power cut can take the last commits"
 TUNED_DURABILITY = (
     "innodb_flush_log_at_trx_commit=2: a power cut or a crash of the system can take the commits "
@@ -57,10 +61,15 @@ DATABASES = {
     # The three options that were changed as published; tuned adds more of ours.
     "mysql_published": Database(profile="published.cnf", durability=TUNED_DURABILITY),
     "mysql_tuned": Database(profile="tuned.cnf", durability=TUNED_DURABILITY),
+    "mysql_asis": Database(profile=AS_IS, durability="the database is as its owner set it"),
 }
 BROKERS = ("redis", "rabbitmq")
+CLUSTER = re.compile(r"cluster([1-9]\d?)")
+"""What may stand behind the @ of a variant: how many primaries."""
+HOSTS = "hosts"
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
+NAMING = "database-strategy-store, database-pull or database-null"
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,10 @@ class Variant:
     """A process follows the app servers' log and parses every line (``launch.collector``)."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Further options of the locustfile."""
+    primaries: int = 0
+    """Primaries of the Redis Cluster that has the timelines, each with a replica; 0: one Redis."""
+    on_hosts: bool = False
+    """Each part runs on a host of its own (``launch.hosts``)."""
     caches: bool = False
     """A Redis keeps posts, though neither timelines nor messages are in it."""
 
@@ -95,24 +108,23 @@ class Variant:
     @classmethod
     def named(cls, name: str) -> "Variant":
         """Return the variant that ``name`` spells. Raises UnknownVariant."""
-        spelled, _, server = name.partition("@")
+        spelled, _, behind = name.partition("@")
+        *parts, last = behind.split("+")
         database, _, rest = spelled.partition("-")
         strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
         known_stores = [alias for alias, it in backends().timeline_stores.items() if it.is_shared]
-        for said, known in (
-            (database, DATABASES),
-            (strategy, backends().strategies),
-            (store, known_stores),
-        ):
-            if said not in known:
-                raise UnknownVariant(
-                    f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
-                    "database-strategy-store, database-pull or database-null, "
-                    "with Celery also database-strategy-store@rabbitmq, and else …@redis"
-                )
-        if server == "redis" and not backends().strategies[strategy].needs_celery:
+        parts_of = ((database, DATABASES), (strategy, backends().strategies), (store, known_stores))
+        refuse_unknown(name, NAMING, *parts_of)
+        plainer = f"{spelled}@{'+'.join(parts)}" if parts else spelled
+        if last == HOSTS:
+            return replace(_can_have_hosts(cls.named(plainer)), name=name, on_hosts=True)
+        if cluster := CLUSTER.fullmatch(last):
+            if not backends().timeline_stores[store].needs_redis:
+                raise UnknownVariant(f"{name!r}: the store {store!r} isn't in Redis")
+            return replace(cls.named(plainer), name=name, primaries=int(cluster[1]))
+        if behind == "redis" and not backends().strategies[strategy].needs_celery:
             return cls(name, DATABASES[database], strategy, store, None, caches=True)
-        broker = _broker(name, strategy, server)
+        broker = _broker(name, strategy, behind)
         return cls(name, DATABASES[database], strategy, store, broker)
 
     @property
@@ -135,6 +147,10 @@ class Variant:
     @property
     def uses_redis(self) -> bool:
         return self.store_flags.needs_redis or self.broker == "redis" or self.caches
+
+    @property
+    def keeps_timelines_in_one_redis(self) -> bool:
+        return self.store_flags.needs_redis and not self.primaries
 
     @property
     def uses_celery(self) -> bool:
@@ -172,6 +188,28 @@ class Variant:
         return audit is not None and audit["ok"] == self.should_be_clean
 
 
+def refuse_unknown(name: str, naming: str, *parts: tuple[str, Iterable[str]]) -> None:
+    """Raise UnknownVariant unless each part of a name is among the known ones.
+
+    ``naming``: how variants are named.
+    """
+    for said, known in parts:
+        if said not in known:
+            raise UnknownVariant(
+                f"{name!r}: {none_of(said, known)} (variants are named {naming}: "
+                "python -m lab list)"
+            )
+
+
+def _can_have_hosts(variant: Variant) -> Variant:
+    if variant.database.profile in (None, AS_IS) or variant.broker == "rabbitmq":
+        raise UnknownVariant(
+            f"{variant.name!r} can't have hosts: they need a MySQL that the laboratory starts, and "
+            "RabbitMQ lets its guest in from its own host only"
+        )
+    return variant
+
+
 def _broker(name: str, strategy: str, said: str) -> str | None:
     if not backends().strategies[strategy].needs_celery:
         if said:
@@ -179,5 +217,5 @@ def _broker(name: str, strategy: str, said: str) -> str | None:
         return None
     broker = said or BROKERS[0]
     if broker not in BROKERS:
-        raise UnknownVariant(f"{name!r}: the broker {said!r} is none of {', '.join(BROKERS)}")
+        raise UnknownVariant(f"{name!r}: the broker {none_of(said, BROKERS)}")
     return broker

@@ -2,12 +2,15 @@
 
 import csv
 import os
+import random
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from locust.env import Environment
 from locust.runners import MasterRunner, WorkerRunner
+
+SEED = 7
 
 
 class LoadPerson(NamedTuple):
@@ -31,20 +34,24 @@ class People:
             LoadPerson(position, person_id, {"Authorization": f"Bearer {token}"})
             for position, (person_id, token) in enumerate(rows)
         ]
+        # Everybody may post: the first person, who may have very many friends, and then any.
+        others = self._people[1:]
+        random.Random(SEED).shuffle(others)  # noqa: S311
+        self._order = self._people[:1] + others
         self.take(0, 1)
 
     def __len__(self) -> int:
         return len(self._people)
 
     def take(self, part: int, parts: int) -> None:
-        """Let ``next`` cycle through one of ``parts`` disjoint parts."""
-        self._turn = cycle(self._people[part::parts] or self._people)
+        """Let ``next`` cycle through one of ``parts`` disjoint parts, in random order."""
+        self._turn = cycle(self._order[part::parts] or self._order)
 
     def first(self) -> LoadPerson:
         return self._people[0]
 
     def next(self) -> LoadPerson:
-        """Return the next person; starts again after the last one."""
+        """Return the next person, in the order of ``take``; starts again after the last one."""
         return next(self._turn)
 
     def friend_of(self, person: LoadPerson) -> LoadPerson:

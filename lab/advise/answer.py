@@ -27,6 +27,7 @@ BENCH = "bench"
 MIXED = "mixed"
 BOTH = f"{MIXED} + {BENCH}"
 TIMES_SLOWER = 1.25
+MEASURED_PRIMARIES = 8
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class Advice:
     situation: Situation
     peak_factor: float
     database_cores: float
+    node_gib: float
     measured: Measured
     every: list[Needs]
     """All candidates, the one that needs fewest cores first."""
@@ -64,6 +66,7 @@ def advise(
     calibration_ms: float,
     peak_factor: float,
     database_cores: float,
+    node_gib: float,
 ) -> Advice:
     """Compare all candidates. Raises NotMeasured if no push variant can be told."""
     every, remarks = [], [*measured.left_out, *_drift(measured, calibration_ms)]
@@ -82,7 +85,16 @@ def advise(
             f"nothing keeps --lag-ms {situation.lag_ms:g}: {fastest.candidate.name} would have "
             f"{fastest.lag_ms:.0f} ms"
         )
-    return Advice(situation, peak_factor, database_cores, measured, every, kept_budget, remarks)
+    return Advice(
+        situation,
+        peak_factor,
+        database_cores,
+        node_gib,
+        measured,
+        every,
+        kept_budget,
+        remarks,
+    )
 
 
 def verdict(advice: Advice) -> str:
@@ -175,6 +187,8 @@ def _timelines(advice: Advice) -> Iterator[list[str]]:
         "ids alone",
         BENCH,
     ]
+    if best.candidate.uses_redis and size is not None:
+        yield _primaries(advice, size)
     daily = per_s and per_s * DAY_S / advice.peak_factor / GIB
     if not best.candidate.uses_redis:
         yield [
@@ -183,6 +197,25 @@ def _timelines(advice: Advice) -> Iterator[list[str]]:
             f"peak ÷ {advice.peak_factor:g}",
             BENCH,
         ]
+
+
+def _primaries(advice: Advice, gib: float) -> list[str]:
+    """Tell how many primaries a Redis Cluster would need; one Redis suffices if that is 1."""
+    ratio, busy = advice.best.candidate.in_cluster, advice.situation.busy
+    if ratio is None:
+        store = f"ring,ring@cluster{MEASURED_PRIMARIES}"
+        return [
+            "primaries of a Redis Cluster",
+            "not measured",
+            f"lab bench --stores {store}",
+            BENCH,
+        ]
+    by_cores = ceil(advice.best.cores["redis"] / busy)
+    if by_cores > 1:
+        by_cores = ceil(advice.best.cores["redis"] * ratio / busy)
+    count = max(1, by_cores, ceil(gib / advice.node_gib))
+    said = f"at {busy:.0%} busy, {advice.node_gib:g} GiB each, and as many replicas"
+    return ["primaries of a Redis Cluster", f"{count:,}", said, f"{BENCH}, projected"]
 
 
 def _breaks(advice: Advice) -> Sheet:
@@ -220,13 +253,13 @@ def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
     if one:
         yield "one drainer (a core; add drainers)", full("workers")
     if advice.best.cores["redis"]:
-        yield "one Redis (a core: it has one thread; add shards)", full("redis")
+        yield "one Redis (a core: it has one thread; take a cluster)", full("redis")
     yield f"a database of {advice.database_cores:g} cores (--database-cores)", full("database")
     yield "one web core (add processes)", full("web")
 
 
 def _pulled(advice: Advice) -> Sheet:
-    """Whom to pull: by cost and by lag. Pulled authors are not built yet."""
+    """Whom to pull: by cost and by lag."""
     it, rows = advice.situation, []
     push, pull = advice.push, advice.pull
     reads_each = it.reads_per_post / it.active
@@ -250,7 +283,7 @@ def _pulled(advice: Advice) -> Sheet:
         most = most_friends_in(it.lag_ms, push)
         late = it.largest * it.active > most
         said = f"largest: {it.largest:,}" + (
-            ": pull them (not built yet)" if late else ": all can be pushed"
+            f": FEED_PULL_ABOVE={most / it.active:.0f}" if late else ": all can be pushed"
         )
         rows.append(["pull authors above (friends; lag)", number(most / it.active), said, BENCH])
         cost = reads_to_push_for(push.delivery, pull.candidate) if pull else None

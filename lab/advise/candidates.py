@@ -4,11 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from lab.advise.cells import Cells
 from lab.bench.record import FILE as BENCH
 from lab.bench.record import Record
+from lab.bench.stores import GRID
 from lab.experiments import EXPERIMENTS
 from lab.experiments.mixed.costs import ROLES, Costs, costs_of
 from lab.results.result import FILE as RESULT
@@ -53,6 +54,9 @@ class Candidate:
     """Of the runs that the read was measured with."""
     cells: Cells | None
     """Costs of a delivery; None if there are none."""
+    in_cluster: float | None = None
+    """Times as much as a delivery costs one Redis, it costs the primaries of a cluster: of the
+    largest cluster that was measured."""
 
     @property
     def linger_ms(self) -> float:
@@ -154,7 +158,24 @@ def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidat
         role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0))
         for role, us in costs.post_us.items()
     }
-    return replace(about, post_us=post_us, cells=cells)
+    return replace(about, post_us=post_us, cells=cells, in_cluster=_in_cluster(cells, record.rows))
+
+
+def _in_cluster(cells: Cells, rows: Sequence[dict[str, Any]]) -> float | None:
+    """Return the median ratio over the cells that both were measured at; None without any."""
+    name = f"{cells.store}@cluster"
+    found = {
+        (int(row["store"].removeprefix(name)), *(row[it] for it in GRID)): row["server_us"]
+        for row in rows
+        if row["store"].startswith(name) and row["server_us"]
+    }
+    largest = max((primaries for primaries, *_ in found), default=0)
+    ratios = [
+        found[at] / row["server_us"]
+        for row in cells.rows
+        if (at := (largest, *(row[it] for it in GRID))) in found
+    ]
+    return median(ratios) if ratios else None
 
 
 def by_role(candidate: Candidate, client_us: float, server_us: float) -> dict[str, float]:

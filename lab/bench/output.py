@@ -9,8 +9,8 @@ from rich.console import Console
 from lab.bench.grid import Grid
 from lab.bench.pictures import pictures
 from lab.bench.record import Record
-from lab.bench.tables import sheets, whole
-from lab.progress import print_whole
+from lab.bench.tables import name_of, sheets, whole
+from lab.progress import print_page, print_whole
 from lab.reporting.page import TEMPLATES
 
 HOW = (
@@ -28,7 +28,7 @@ def show(record: Record, grid: Grid) -> None:
         print_whole(sheet.as_rich())
     for failure in record.failures:
         Console().print(f"[red]failed:[/red] {failure}")
-    Console().print(f"results: {record.out}; the page: {record.out / 'report.html'}")
+    print_page(record.out / "report.html")
 
 
 def report_bench(folder: Path) -> bool:
@@ -59,6 +59,7 @@ def publish(record: Record, grid: Grid) -> None:
     (record.out / "bench.md").write_text("\n\n".join(parts) + "\n")
     page = TEMPLATES.get_template("bench.html").render(
         plots=[(name, Markup(svg)) for name, svg in drawn.items()],  # noqa: S704  our own drawing
+        answer=answer(record.rows),
         sheets=tables,
         failures=record.failures,
         how=HOW.replace("`", ""),
@@ -66,6 +67,19 @@ def publish(record: Record, grid: Grid) -> None:
         machine=machine(record.environment),
     )
     (record.out / "report.html").write_text(page)
+
+
+def answer(rows: list[dict[str, Any]]) -> str:
+    """Name the cell with most deliveries/s."""
+    found = [row for row in rows if row["kind"] == "store" and row["deliveries_per_s"]]
+    if not found:
+        return "No store delivered anything."
+    best = max(found, key=lambda row: row["deliveries_per_s"])
+    return (
+        f"{name_of(best)} made most deliveries: {best['deliveries_per_s']:,.0f}/s, with "
+        f"{best['batch']:,} posts per batch, {best['people']:,} people and "
+        f"{best['friends']:,} friends of each author."
+    )
 
 
 def machine(env: dict[str, Any]) -> str:

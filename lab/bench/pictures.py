@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from itertools import cycle
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -10,7 +9,7 @@ from matplotlib.ticker import FixedLocator, NullLocator
 
 from lab.bench.grid import Grid
 from lab.bench.tables import name_of
-from lab.reporting.plots import SERIES, WIDTH, Points, as_svg, standing_alone
+from lab.reporting.plots import TIP, WIDTH, Points, as_svg, pen, standing_alone
 
 USUAL = {"people": 1_000, "friends": 500, "batch": 100}
 WIDER = {"people": 10_000, "friends": 500, "batch": 25}
@@ -43,8 +42,10 @@ def growth(found: Mapping[str, Points], label: str, where: str) -> Figure:
     """Deliveries/s over one of the three, the two others fixed; both axes logarithmic."""
     figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
     axes = figure.add_subplot()
-    for (name, points), colour in zip(found.items(), cycle(SERIES), strict=False):
-        axes.plot(*zip(*points, strict=True), "o-", color=colour, label=name, markersize=3.5)
+    for at, (name, points) in enumerate(found.items()):
+        xs, ys = zip(*points, strict=True)
+        (curve,) = axes.plot(xs, ys, "o-", **pen(at), label=name, markersize=3.5)
+        curve.set_gid(f"{TIP}{name}: " + ", ".join(f"{x:,.0f} → {y:,.0f}/s" for x, y in points))
     ticks = sorted({x for points in found.values() for x, _ in points})
     axes.set(xscale="log", yscale="log", xlabel=f"{label} (log)", ylabel="deliveries/s (log)")
     axes.xaxis.set_major_locator(FixedLocator(ticks))

@@ -42,7 +42,7 @@ class Record:
         count = figures["reads"]
         self.reads.append(
             {
-                "store": target.store,
+                "store": target.label,
                 "database": target.database,
                 "read": figures["read"],
                 "reads_per_s": rate(count, figures["wall_s"]),
@@ -62,7 +62,7 @@ class Record:
 
     def add_check(self, target: Target, figures: dict[str, Any]) -> None:
         """Record a check result, and which store failed it."""
-        self.checks.append({"store": target.store, "database": target.database, **figures})
+        self.checks.append({"store": target.label, "database": target.database, **figures})
         if not figures["ok"]:
             found = ", ".join(
                 f"{figures[kind]} {kind}" for kind in ("missing", "duplicated", "unexpected")
@@ -120,12 +120,27 @@ def cell_row(
 ) -> dict[str, Any]:
     return row(
         target.kind,
-        target.store,
+        target.label,
         measurement.figures,
-        measurement.cpu_s[target.role] if target.role else None,
+        target.server_s(measurement.cpu_s),
         database=target.database,
         bytes_per_entry=bytes_per_entry,
-    )
+    ) | _nodes(target, measurement)
+
+
+def _nodes(target: Target, measurement: Measurement) -> dict[str, Any]:
+    """Return what is known of a cluster: the CPU time of each node, its primaries first; round
+    trips to a primary per batch; and bytes that the replicas were sent per delivery.
+    """
+    found = measurement.figures
+    if not target.primaries or not found["deliveries"]:
+        return {}
+    roles = [f"node{number}" for number in range(1, 2 * target.primaries + 1)]
+    return {
+        "nodes_s": [round(measurement.cpu_s[role], 4) for role in roles],
+        "trips": round(found["trips"] / found["batches"] / target.primaries, 3),
+        "replicated_bytes": round(found["replicated"] / found["deliveries"], 2),
+    }
 
 
 def rate(count: int, wall_s: float | None) -> float | None:

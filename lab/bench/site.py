@@ -2,13 +2,15 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from lab.bench.grid import Grid
 from lab.bench.targets import Target
 from lab.progress import Advance
 from launch.processes import Processes
+from launch.servers.base import Backend
+from launch.servers.cluster import Cluster
 from launch.servers.launchers import LAUNCHERS
 from launch.servers.mysql import MySQL
 from launch.servers.redis import Redis
@@ -54,20 +56,37 @@ class Site:
         """Yield the service's environment for a target; its Redis is its own, and goes with it."""
         service = self._services[target.people_in]
         env = _with_bench(service) | dict(settings or target.settings)
-        with self.redis() if target.uses_redis else nullcontext() as redis:
+        with self.timelines(target.primaries) if target.uses_redis else nullcontext() as redis:
             env |= redis.environment if redis else dict[str, str]()
             service.manage("begin_epoch", env)
             yield env
 
+    def timelines(self, primaries: int) -> AbstractContextManager[Backend]:
+        """Return a Redis, or a cluster of some primaries."""
+        return self._cluster(primaries) if primaries else self.redis()
+
     @contextmanager
     def redis(self) -> Iterator[Redis]:
         server = Redis(self.processes, self.folder / "redis", LAUNCHERS["auto"])
-        server.start()
-        self.versions["redis"] = server.version()
-        try:
+        with self._running(server, server.role):
             yield server
+
+    @contextmanager
+    def _cluster(self, primaries: int) -> Iterator[Cluster]:
+        folder, launch = self.folder / f"cluster{primaries}", LAUNCHERS["auto"]
+        server = Cluster(self.processes, folder, launch, primaries=primaries)
+        with self._running(server, *(node.role for node in server.nodes)):
+            yield server
+
+    @contextmanager
+    def _running(self, server: Backend, *roles: str) -> Iterator[None]:
+        server.start()
+        self.versions[server.role] = server.version()
+        try:
+            yield
         finally:
-            self.processes.stop(server.role)
+            for role in roles:
+                self.processes.stop(role)
 
 
 def _with_bench(service: Service) -> dict[str, str]:

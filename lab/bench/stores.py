@@ -51,7 +51,7 @@ def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
 def _record(
     target: Target, measurement: Measurement, bytes_per_entry: float | None, record: Record
 ) -> None:
-    server_s = measurement.cpu_s[target.role] if target.role else None
+    server_s = target.server_s(measurement.cpu_s)
     if measurement.kind == "cell":
         record.add_row(cell_row(target, measurement, bytes_per_entry))
     elif measurement.kind == "read":

@@ -8,7 +8,7 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from lab.bench.grid import Grid
-from lab.bench.record import Record
+from lab.bench.record import Record, each_us
 from lab.reporting.formats import number
 from lab.reporting.tables import markdown_row
 
@@ -37,7 +37,13 @@ class Sheet(NamedTuple):
 
 def sheets(record: Record, grid: Grid) -> list[Sheet]:
     """Return what fits into a terminal."""
-    return [compared(record, grid), reads(record), requests(record), beside(record)]
+    return [
+        compared(record, grid),
+        clusters(record),
+        reads(record),
+        requests(record),
+        beside(record),
+    ]
 
 
 def compared(record: Record, grid: Grid) -> Sheet:
@@ -52,6 +58,28 @@ def compared(record: Record, grid: Grid) -> Sheet:
     ]
     title = f"{people:,} people, {friends:,} friends each: deliveries/s"
     return Sheet(title, [*head, "bytes per entry"], rows)
+
+
+def clusters(record: Record) -> Sheet:
+    """What a delivery costs the nodes of a cluster, and how even their shares are."""
+    rows = [
+        [row["store"], *(f"{row[name]:,}" for name in Grid._fields), *map(number, _shares(row))]
+        for row in record.rows
+        if row.get("nodes_s")
+    ]
+    head = [
+        *("store", *Grid._fields, "primaries µs", "replicas µs", "client µs", "busiest over mean"),
+        *("round trips per batch and primary", "replicated bytes"),
+    ]
+    return Sheet("Clusters: per delivery", head, rows)
+
+
+def _shares(row: Row) -> Iterator[float | None]:
+    half = len(row["nodes_s"]) // 2
+    primaries, replicas = row["nodes_s"][:half], row["nodes_s"][half:]
+    yield from (row["server_us"], each_us(sum(replicas), row["deliveries"]), row["client_us"])
+    yield max(primaries) * half / sum(primaries) if sum(primaries) else None
+    yield from (row.get("trips"), row.get("replicated_bytes"))
 
 
 def reads(record: Record) -> Sheet:

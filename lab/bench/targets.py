@@ -1,10 +1,14 @@
 """The targets of a bench: stores on their servers, and other systems' ways of delivering."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from launch.backends import backends
+from launch.unknown import none_of
 from launch.variants import UnknownVariant
+
+CLUSTER = re.compile(r"@cluster[1-9]\d?$")
 
 
 @dataclass(frozen=True)
@@ -13,6 +17,8 @@ class Target:
     people_in: str
     """The database of people and posts, and of SQL timelines."""
     uses_redis: bool = False
+    primaries: int = 0
+    """Of the Redis Cluster that has the timelines; 0: one Redis."""
     uses_database: bool = False
     """The timelines are in that database too."""
     kind: str = "store"
@@ -30,14 +36,25 @@ class Target:
 
     @property
     def name(self) -> str:
-        return self.store if self.database == "none" else f"{self.database}-{self.store}"
+        return self.label if self.database == "none" else f"{self.database}-{self.label}"
 
     @property
-    def role(self) -> str | None:
-        """Role of the server whose CPU is counted; None if the store works in the process."""
+    def label(self) -> str:
+        """The store, and its cluster if it has one."""
+        return f"{self.store}@cluster{self.primaries}" if self.primaries else self.store
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """Roles of the servers whose CPU is counted; none if the store works in the process."""
+        if self.primaries:
+            return [f"node{number}" for number in range(1, self.primaries + 1)]
         if self.uses_redis:
-            return "redis"
-        return "database" if self.database == "mysql_tuned" else None
+            return ["redis"]
+        return ["database"] if self.database == "mysql_tuned" else []
+
+    def server_s(self, cpu_s: Mapping[str, float]) -> float | None:
+        """Return what the servers used, of what every role did; None if there are none."""
+        return sum(cpu_s[role] for role in self.roles) if self.roles else None
 
 
 def targets() -> Iterator[Target]:
@@ -58,11 +75,29 @@ def choose(names: str | None) -> list[Target]:
     if names is None:
         return everything
     asked = [name.strip() for name in names.split(",")]
-    for name in asked:
+    clusters = [in_cluster(name, everything) for name in asked if CLUSTER.search(name)]
+    plain = [name for name in asked if not CLUSTER.search(name)]
+    for name in plain:
         if not any(name in (target.store, target.name) for target in everything):
-            known = dict.fromkeys(target.store for target in everything)
-            raise UnknownVariant(f"Unknown store {name!r}; known are {', '.join(known)}")
-    return [target for target in everything if {target.store, target.name} & set(asked)]
+            raise unknown(name, everything)
+    chosen = [target for target in everything if {target.store, target.name} & set(plain)]
+    return [*chosen, *clusters]
+
+
+def in_cluster(name: str, everything: Sequence[Target]) -> Target:
+    """Return the target that a name like ring@cluster3 spells. Raises UnknownVariant."""
+    store, _, primaries = name.partition("@cluster")
+    for target in everything:
+        if target.store == store and target.uses_redis:
+            return replace(target, primaries=int(primaries))
+    raise unknown(name, everything)
+
+
+def unknown(name: str, everything: Sequence[Target]) -> UnknownVariant:
+    known = dict.fromkeys(target.store for target in everything)
+    return UnknownVariant(
+        f"--stores: {none_of(name, known)} (those in Redis also like ring@cluster3)"
+    )
 
 
 def list_way(at: tuple[int, int]) -> Target:

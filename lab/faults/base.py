@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from lab.faults.readers import Readers
 from lab.faults.running import Running
+from launch.hosts import unavailable
 from launch.variants import Variant
 
 
@@ -28,7 +29,11 @@ class Fault(ABC):
     at_stake: ClassVar[str]
     """Unit of what ``inject`` returns, like "timelines" or "posts in flight"."""
     needs_redis: ClassVar[bool] = False
-    """The timelines are in Redis."""
+    """The timelines are in one Redis."""
+    needs_cluster: ClassVar[bool] = False
+    """The timelines are in a Redis Cluster."""
+    needs_hosts: ClassVar[bool] = False
+    """It cuts the network of a host (``launch.hosts``)."""
     needs_mysql: ClassVar[bool] = False
     needs_drainer: ClassVar[bool] = False
     """A drainer runs, rather than Celery; it may deliver only what requests leave behind."""
@@ -48,7 +53,9 @@ class Fault(ABC):
     def suits(self, variant: Variant) -> bool:
         """Return whether it can happen to a variant."""
         return not (
-            (self.needs_redis and not variant.store_flags.needs_redis)
+            (self.needs_hosts and not variant.on_hosts)
+            or (self.needs_redis and not variant.keeps_timelines_in_one_redis)
+            or (self.needs_cluster and not variant.primaries)
             or (self.needs_mysql and variant.database.profile is None)
             or (self.needs_drainer and (variant.uses_celery or not variant.drains))
             or (self.needs_celery and not variant.uses_celery)
@@ -60,6 +67,8 @@ class Fault(ABC):
 
     def unavailable(self) -> str | None:
         """Return why this machine can't do it, as the end of a sentence; None if it can."""
+        if self.needs_hosts and (reason := unavailable()):
+            return reason
         if self.program and not shutil.which(self.program):
             return f"{self.program} is not installed"
         return None

@@ -3,15 +3,18 @@
 import csv
 import json
 import random
+import sqlite3
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any, NamedTuple
+
+import MySQLdb
 
 from lab.faults.base import Fault
 from lab.faults.readers import LATEST_S, Readers
@@ -29,6 +32,7 @@ BEFORE_S = (0.5, 1.5)
 """Shortest and longest time from the last fault's end to the next moment."""
 PROBE = "/readyz"
 PROBED_EVERY_S = 0.1
+PROBE_TIMEOUT_S = 10
 SWEPT_S = 4.0
 """Time in which posts are found that a dead worker or request left behind."""
 SECOND = 1.0
@@ -54,28 +58,53 @@ class Probes(Repeated):
 
     def __init__(self, running: Running) -> None:
         super().__init__([self._ask])
-        self.port, self.asked = running.service.port, list[Probe]()
+        self.running, self.asked = running, list[Probe]()
 
     def _ask(self) -> None:
         while not self.stopping.wait(PROBED_EVERY_S):
             at = time.monotonic()
-            self.asked.append(Probe(at, *_status_of(self.port)))
+            self.asked.append(Probe(at, *_status_of(self.running)))
 
     def unready_from(self, start: float, end: float) -> float | None:
         """Return when one that was asked for in a period wasn't "ready"; None if all were."""
         return next((it.at for it in self.asked if start <= it.at < end and it.status != 200), None)
 
 
-def _status_of(port: int) -> tuple[float, int | None]:
+def _status_of(running: Running) -> tuple[float, int | None]:
     """Return seconds and status of a probe."""
     at, status = time.monotonic(), None
     try:
-        with closing(HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        with closing(running.connection(PROBE_TIMEOUT_S)) as connection:
             connection.request("GET", PROBE)
             status = connection.getresponse().status
     except (OSError, HTTPException):
         pass
     return time.monotonic() - at, status
+
+
+class Lags(Repeated):
+    """Look for the oldest post without a receipt, of those that are accepted from now on.
+
+    Receipts don't tell: what a promotion makes doubtful is delivered again, and has a late one.
+    """
+
+    def __init__(self, running: Running) -> None:
+        super().__init__([self._look])
+        self.running, self.newest = running, running.accepted[-1][1]["id"]
+        self.seen = list[tuple[float, int]]()
+
+    def longest_s(self) -> float | None:
+        accepted_at = {post["id"]: at for at, post in self.running.accepted}
+        ages = [at - accepted_at[post_id] for at, post_id in self.seen if post_id in accepted_at]
+        return round(max(ages), 3) if ages else None
+
+    def _look(self) -> None:
+        oldest = f"SELECT min(id) FROM feed_post WHERE delivered_at IS NULL AND id > {self.newest}"  # noqa: S608
+        while not self.stopping.wait(PROBED_EVERY_S):
+            with suppress(MySQLdb.Error, sqlite3.Error):  # a fault of the database's
+                ((post_id,),) = self.running.rows(oldest)
+                if post_id is not None:
+                    self.seen.append((time.monotonic(), post_id))
 
 
 @dataclass
@@ -89,6 +118,9 @@ class Moment:
     typical_s: float
     """Median time of the requests that were sent while it lasted, of the slower route; 0 without
     any."""
+    longest_lag_s: float | None = None
+    """For how long a post was seen without a receipt, of those that were accepted from the
+    beginning of the fault until all was normal; None: none was seen."""
 
 
 @dataclass
@@ -200,17 +232,19 @@ def _moment(fault: Fault, running: Running, readers: Readers, probes: Probes) ->
     time.sleep(random.uniform(*BEFORE_S))  # noqa: S311
     usual_s = _p99_s(_answers_since(running, time.monotonic() - SECOND))
     readers.mended_at, begun_at = None, time.monotonic()
-    at_stake = fault.inject(running, readers)
-    mended_at = readers.mended_at or time.monotonic()
-    if at_stake <= 0:
-        raise RunFailed(f"{fault.name}: nothing was at stake ({fault.at_stake})")
-    normal_at = _normal_again(running, readers, max(NORMAL * usual_s, NOISE_S))
+    with Lags(running) as lags:
+        at_stake = fault.inject(running, readers)
+        mended_at = readers.mended_at or time.monotonic()
+        if at_stake <= 0:
+            raise RunFailed(f"{fault.name}: nothing was at stake ({fault.at_stake})")
+        normal_at = _normal_again(running, readers, max(NORMAL * usual_s, NOISE_S))
     told_at = probes.unready_from(begun_at, normal_at or time.monotonic())
     return Moment(
         at_stake,
         None if normal_at is None else round(normal_at - begun_at, 3),
         None if told_at is None else round(told_at - begun_at, 3),
         round(_typical_s(running.answers, begun_at, mended_at), 4),
+        lags.longest_s(),
     )
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 
-from lab.faults.running import CLIENT_WAITS_S, Repeated, Running
+from lab.faults.running import Repeated, Running
 from launch.processes import RunFailed
 
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
@@ -84,7 +84,7 @@ class Readers(Repeated):
         self._held_at = float("inf")
 
     def connection(self) -> HTTPConnection:
-        return HTTPConnection("127.0.0.1", self.running.service.port, timeout=CLIENT_WAITS_S)
+        return self.running.connection()
 
     def unfriend(self, http: HTTPConnection, one: int, other: int) -> None:
         with self._changing(one, other):

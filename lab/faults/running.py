@@ -19,7 +19,8 @@ from uuid import uuid4
 import MySQLdb
 import psutil
 
-from launch.processes import Processes, RunFailed
+from launch.hosts import processes_for
+from launch.processes import RunFailed
 from launch.servers.base import Server
 from launch.service import Seed, Service
 from launch.variants import Variant
@@ -159,6 +160,10 @@ class Running:
             return sqlite3.connect(self.database, timeout=5)
         return MySQLdb.connect(host=url.hostname, port=url.port, user=url.username, db="feed")
 
+    def connection(self, timeout_s: float = CLIENT_WAITS_S) -> HTTPConnection:
+        """Return a new connection of a client, which opens when it is used."""
+        return HTTPConnection(self.service.address, self.service.port, timeout=timeout_s)
+
     def end_connection(self, number: int) -> None:
         """End a connection to MySQL, and free what it had locked."""
         with suppress(MySQLdb.OperationalError), closing(self.connect()) as connection:
@@ -178,14 +183,14 @@ class Running:
     def transactions(self, pid: int) -> list[int]:
         """Return MySQL's ids of the connections on which a process is inside a transaction."""
         time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s
-        ports = [c.laddr.port for c in psutil.Process(pid).net_connections("tcp")]
-        hosts = ", ".join(f"'127.0.0.1:{port}'" for port in ports) or "''"
+        ends = [c.laddr for c in psutil.Process(pid).net_connections("tcp")]
+        hosts = ", ".join(f"'{it.ip}:{it.port}'" for it in ends) or "''"
         found = self.rows(
             f"""
             SELECT id FROM information_schema.innodb_trx
               JOIN information_schema.processlist ON id = trx_mysql_thread_id
              WHERE host IN ({hosts})
-            """  # noqa: S608  ports of this machine
+            """  # noqa: S608  addresses of this machine
         )
         return [number for (number,) in found]
 
@@ -199,8 +204,7 @@ class Running:
 
     def _post(self, number: int) -> None:
         rng = random.Random(number)  # noqa: S311
-        connection = HTTPConnection("127.0.0.1", self.service.port, timeout=CLIENT_WAITS_S)
-        with closing(connection):
+        with closing(self.connection()) as connection:
             again = False
             while not self._stopping.is_set():
                 if not again:
@@ -260,9 +264,9 @@ def serving(
 
     ``guarded``: with the service's own limits.
     """
-    with Processes(folder / "logs") as processes:
-        if isinstance(variant, str):
-            variant = Variant.named(variant)
+    if isinstance(variant, str):
+        variant = Variant.named(variant)
+    with processes_for(variant, folder / "logs") as processes:
         service = Service(variant, processes, folder)
         service.guarded = guarded
         service.prepare(seed, seeding)

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from launch.unknown import none_of
+
 RAMP_S = 2
 WARM_UP_S = 5
 """Ramp and warm-up together; requests that end before are not counted. What is measured for less
@@ -48,6 +50,8 @@ class Load:
     patience_s: int = 0
     """For how long the last answers are waited for when the load has ended. If they are, the
     figures are of what was begun in the window, else of what ended in it."""
+    workers: int = 0
+    """Locust processes beside a master, which share the users; 0: one process without a master."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Options of the locustfile; an empty text sets a flag."""
     files: tuple[str, ...] = ()
@@ -127,4 +131,4 @@ def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
     try:
         return [known[name.strip()] for name in names.split(",")]
     except KeyError as unknown:
-        raise ValueError(f"no load {unknown}; there are {', '.join(known) or 'none'}") from None
+        raise ValueError(f"--loads: {none_of(unknown.args[0], known)}") from None

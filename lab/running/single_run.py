@@ -18,8 +18,9 @@ from lab.running.load import Load
 from lab.running.resources import Shortage
 from lab.running.sampler import Sampler
 from lab.running.services import service_for
+from launch.hosts import processes_for
 from launch.ports import claimed
-from launch.processes import Processes, RunFailed
+from launch.processes import RunFailed
 from launch.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
@@ -52,10 +53,10 @@ def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: 
     try:
         _measure(result, variant, load, invocation, out)
     except RunFailed as error:
-        console.print(f"  [red]failed:[/red] {error}")
         result.errors.append(str(error))
-        if isinstance(error, Shortage):
+        if isinstance(error, Shortage):  # printed where it ends all runs
             raise
+        console.print(f"  [red]failed:[/red] {error}")
     except KeyboardInterrupt:
         result.errors.append("interrupted")
         raise
@@ -71,7 +72,10 @@ def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: 
 def _measure(
     result: Result, variant: Variant, load: Load, invocation: Invocation, out: Path
 ) -> None:
-    with TemporaryDirectory(prefix="lab-") as scratch, Processes(out / "logs") as processes:
+    with (
+        TemporaryDirectory(prefix="lab-") as scratch,
+        processes_for(variant, out / "logs") as processes,
+    ):
         service = service_for(variant)(
             variant, processes, Path(scratch), servers=invocation.servers
         )
@@ -111,6 +115,8 @@ def _record_requests(result: Result, requests: Requests) -> None:
     result.achieved_rps = round(len(requests.latency_ms) / result.window_s, 2)
     result.latency_ms = figures.percentiles(requests.latency_ms, LATENCIES)
     result.latency_quantiles_ms = figures.quantiles(requests.latency_ms)
+    answers = ((it.ended_at, it.ms) for it in requests.succeeded)
+    result.by_second = figures.by_second(answers, requests.window[0], result.window_s)
     result.routes = {
         name: {
             "requests": len(route.latency_ms) + route.failures.total(),
@@ -144,7 +150,7 @@ def serve(invocation: Invocation, variant: Variant, *, port: int, tokens: Path) 
     with (
         claimed(port),
         TemporaryDirectory(prefix="lab-") as scratch,
-        Processes(Path(scratch) / "logs") as processes,
+        processes_for(variant, Path(scratch) / "logs") as processes,
     ):
         service = service_for(variant)(
             variant, processes, Path(scratch), servers=invocation.servers, port=port

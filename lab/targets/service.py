@@ -56,7 +56,7 @@ class OutsideService(Service):
 
     def friendships(self, seed: Seed) -> list[tuple[int, int]]:
         """Return the seed's friendships, each as (person, friend) and (friend, person)."""
-        graph = (f"--{name}={getattr(seed, name)}" for name in ("people", "friends", "graph"))
+        graph = (f"--{it}={told}" for it, told in seed._replace(password=None).arguments().items())
         command = (sys.executable, "manage.py", "list_friendships", *graph, "--skip-checks")
         rows = csv.DictReader(self.processes.lines("friendships", command, {}))
         return [(int(row["person_id"]), int(row["friend_id"])) for row in rows]

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from launch.processes import Processes, RunFailed
-from launch.servers.base import Backend
+from launch.servers.base import Backend, Launcher
+from launch.servers.cluster import Cluster
 from launch.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
 from launch.servers.launchers import LAUNCHERS
 from launch.servers.mysql import MySQL
@@ -11,49 +12,68 @@ from launch.servers.options import MySQLWithOptions
 from launch.servers.rabbitmq import RabbitMQ
 from launch.servers.redis import Redis
 from launch.servers.replicas import REPLICATED, Replicas, refuse_mysql
-from launch.variants import Variant
+from launch.variants import AS_IS, Database, Variant
 
 EXTERNAL = "external"
 CHOICES = (*LAUNCHERS, EXTERNAL)
+INSTALLED = ("auto", "local")
+"""Choices that start installed binaries, if there are any."""
 
 
 def servers_for(variant: Variant, choice: str, processes: Processes, folder: Path) -> list[Backend]:
     """Return the servers that a variant needs, not started yet."""
-    profile = variant.database.profile
-    rabbitmq = variant.broker == "rabbitmq"
-    replicas, options = variant.database.replicas, variant.database.options
-    if replicas and choice not in ("auto", "local"):
-        raise RunFailed(f"--servers {choice} has no read replicas, which are installed binaries")
-    if options and choice not in ("auto", "local"):
-        raise RunFailed(f"--servers {choice} takes no {options[0]}; installed binaries do")
+    database = variant.database
+    if choice not in INSTALLED:
+        for is_asked, what in (
+            (database.replicas, "read replicas"),
+            (database.options, " ".join(database.options)),
+            (variant.primaries, "cluster"),
+            (variant.on_hosts, "hosts"),
+        ):
+            if is_asked:
+                raise RunFailed(f"--servers {choice} has no {what}; installed binaries do")
     if choice == EXTERNAL:
-        redis_names = [
-            *(["REDIS_URL"] if variant.uses_redis else []),
-            *(["BROKER_URL"] if variant.broker == "redis" else []),
-        ]
-        return [
-            *([ExternalMySQL(processes, profile)] if profile else []),
-            *(ExternalRedis(processes, name) for name in redis_names),
-            *([ExternalRabbitMQ(processes)] if rabbitmq else []),
-        ]
+        return _external(variant, processes)
+    if database.profile == AS_IS:
+        raise RunFailed("mysql_asis is your own server: --servers external, and DATABASE_URL")
     launch = LAUNCHERS[choice]
-    if profile and replicas:
-        refuse_mysql()
-        primary = MySQL(
-            processes, folder / "mysql", LAUNCHERS["local"], profile=profile, options=REPLICATED
-        )
-        delay_s = variant.database.replica_delay_s
-        return [primary, Replicas(primary, replicas, delay_s=delay_s)]
-    if profile and options:
-        server = MySQLWithOptions(
-            processes, folder / "mysql", LAUNCHERS["local"], profile=profile, options=options
-        )
-        return [
-            server,
-            *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else []),
-        ]
-    return [
-        *([MySQL(processes, folder / "mysql", launch, profile=profile)] if profile else []),
-        *([Redis(processes, folder / "redis", launch)] if variant.uses_redis else []),
-        *([RabbitMQ(processes, folder / "rabbitmq", launch)] if rabbitmq else []),
+    found = _databases(database, processes, folder, launch)
+    if variant.uses_redis:
+        found.append(Redis(processes, folder / "redis", launch))
+    if variant.broker == "rabbitmq":
+        found.append(RabbitMQ(processes, folder / "rabbitmq", launch))
+    if variant.primaries:
+        primaries = variant.primaries
+        found.append(Cluster(processes, folder / "cluster", launch, primaries=primaries))
+    return found
+
+
+def _external(variant: Variant, processes: Processes) -> list[Backend]:
+    profile = variant.database.profile
+    redis_names = [
+        *(["REDIS_URL"] if variant.uses_redis else []),
+        *(["BROKER_URL"] if variant.broker == "redis" else []),
     ]
+    return [
+        *([ExternalMySQL(processes, profile)] if profile else []),
+        *(ExternalRedis(processes, name) for name in redis_names),
+        *([ExternalRabbitMQ(processes)] if variant.broker == "rabbitmq" else []),
+    ]
+
+
+def _databases(
+    database: Database, processes: Processes, folder: Path, launch: Launcher
+) -> list[Backend]:
+    """Return the database server with its replicas; none for SQLite."""
+    profile, options, where = database.profile, database.options, folder / "mysql"
+    local = LAUNCHERS["local"]
+    if not profile:
+        return []
+    if database.replicas:
+        refuse_mysql()
+        primary = MySQL(processes, where, local, profile=profile, options=REPLICATED)
+        delay_s = database.replica_delay_s
+        return [primary, Replicas(primary, database.replicas, delay_s=delay_s)]
+    if options:
+        return [MySQLWithOptions(processes, where, local, profile=profile, options=options)]
+    return [MySQL(processes, where, launch, profile=profile)]

@@ -1,7 +1,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from launch.processes import Processes, free_port
 
@@ -18,6 +18,9 @@ class Backend(ABC):
     @abstractmethod
     def environment(self) -> dict[str, str]:
         """Environment variables of the service."""
+
+    def check(self) -> None:  # noqa: B027  an external server is checked when it is named
+        """Raise RunFailed if it can't be started on this machine; nothing is started."""
 
     @abstractmethod
     def start(self) -> None:
@@ -48,6 +51,7 @@ class Server(Backend):
         self.folder = folder
         self.launch = launch
         self.port = free_port()
+        self.address = processes.address(self.role)
 
     @abstractmethod
     def is_ready(self) -> bool: ...
@@ -71,9 +75,12 @@ class Server(Backend):
         """Return what the container runs, where its image's own command isn't right."""
         return ()
 
+    def check(self) -> None:
+        self.launch.check(self)
+
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.launch(self)
+        self.launch.start(self)
         self.processes.wait_until(self.role, self.is_ready, within_s=60)
         self.after_start()
 
@@ -81,5 +88,10 @@ class Server(Backend):
         """Finish what needs the running server."""
 
 
-Launcher = Callable[[Server], None]
-"""Starts a server's process, and raises RunFailed if it can't; it need not be ready yet."""
+class Launcher(NamedTuple):
+    """One way to start servers."""
+
+    start: Callable[[Server], None]
+    """Starts a server's process, and raises RunFailed if it can't; it need not be ready yet."""
+    check: Callable[[Server], object]
+    """Raises RunFailed if it couldn't be started."""

@@ -14,15 +14,20 @@ import MySQLdb
 import redis
 from amqp import Connection
 from amqp.exceptions import AMQPError, NotFound
+from MySQLdb.constants import ER
 
 from launch.processes import Processes, RunFailed
 from launch.servers.base import Backend
 from launch.servers.mysql import PROFILES, creation_of, mysql_name
 from launch.servers.redis import redis_name
+from launch.variants import AS_IS
 
 QUEUE = "celery"
+PREFIX = "feedlab"
+"""Of the databases of runs."""
 COMPARED = ("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "max_connections")
 """Settings of a profile that are compared; others have different names on other servers."""
+TOLD = (*COMPARED, "sync_binlog", "log_bin", "performance_schema")
 SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 
 
@@ -33,8 +38,8 @@ class ExternalMySQL(Backend):
     def __init__(self, processes: Processes, profile: str) -> None:
         url = urlsplit(_named("DATABASE_URL", "mysql"))
         self.processes = processes
-        self.profile = PROFILES / profile
-        self.database = f"feed_lab_{os.getpid()}"
+        self.profile = None if profile == AS_IS else PROFILES / profile
+        self.database = f"{PREFIX}{os.getpid()}"
         self.url = url._replace(path=f"/{self.database}").geturl()
         self.login = {
             "host": url.hostname or "127.0.0.1",
@@ -49,14 +54,22 @@ class ExternalMySQL(Backend):
 
     def start(self) -> None:
         """Make the run's database. Raises RunFailed, also if the server has another profile."""
-        wrong = differences(self.profile, dict(self._execute("SHOW GLOBAL VARIABLES")))
-        if wrong:
-            raise RunFailed(f"DATABASE_URL isn't set up as {self.profile.name}: {', '.join(wrong)}")
+        if self.profile and (wrong := differences(self.profile, self._settings())):
+            raise RunFailed(
+                f"DATABASE_URL isn't set up as {self.profile.name}: {', '.join(wrong)}; "
+                "the variants mysql_asis-… take a server as it is"
+            )
         self._execute(creation_of(self.database))
         self.processes.at_exit(lambda: self._execute(f"DROP DATABASE {self.database}"))
 
     def version(self) -> str:
-        return f"{mysql_name(self._execute('SELECT version()')[0][0])} (external)"
+        """Return the version, and the settings that a report should name."""
+        settings = self._settings()
+        told = ", ".join(f"{name}={settings[name]}" for name in TOLD if name in settings)
+        return f"{mysql_name(settings['version'])} (external, {told})"
+
+    def _settings(self) -> dict[str, str]:
+        return dict(self._execute("SHOW GLOBAL VARIABLES"))
 
     def _execute(self, sql: str) -> Any:
         try:
@@ -65,7 +78,10 @@ class ExternalMySQL(Backend):
                 cursor.execute(sql)
                 return cursor.fetchall()
         except MySQLdb.Error as error:
-            raise RunFailed(f"DATABASE_URL: {error}") from error
+            needed = ""
+            if error.args[0] == ER.DBACCESS_DENIED_ERROR:
+                needed = f"; its user needs GRANT ALL ON `{PREFIX}%`.* TO '{self.login['user']}'@…"
+            raise RunFailed(f"DATABASE_URL: {error}{needed}") from error
 
 
 class ExternalRedis(Backend):

@@ -13,25 +13,39 @@ UNPACKED = Path(".mysql/bin").resolve()
 """Folder that ``make mysql`` creates."""
 
 
-def local(server: Server) -> None:
-    """Start an installed binary."""
+def _binary(server: Server) -> str:
+    """Return the path of a server's binary. Raises RunFailed without one."""
     binary = installed(server)
     if binary is None:
         raise RunFailed(
             f"{' or '.join(server.binaries)} is not installed: make servers, "
             f"or apt-get install {server.package}"
         )
+    return binary
+
+
+def local(server: Server) -> None:
+    """Start an installed binary."""
+    binary = _binary(server)
     server.prepare(binary)
     server.processes.start(server.role, server.command(binary), server.local_environment())
 
 
-def container(server: Server) -> None:
-    """Start a container, which goes when its ``docker run`` is ended."""
+def _check_container(server: Server) -> None:
+    """Raise RunFailed without an engine, or if another server than the image's is asked for."""
     if not docker_answers():
-        raise RunFailed("no Docker engine answers (docker info)")
+        raise RunFailed(
+            "no Docker engine answers (docker info): start one, or take installed binaries with "
+            "--servers local"
+        )
     kind = chosen(server)
     if kind and not server.image.startswith(kind):
         raise RunFailed(f"{server.chosen_by}={kind}, but containers are of {server.image}")
+
+
+def container(server: Server) -> None:
+    """Start a container, which goes when its ``docker run`` is ended."""
+    _check_container(server)
     name = f"lab-{server.role}-{server.port}"
     port = f"127.0.0.1:{server.port}:{server.image_port}"
     server.processes.start(
@@ -47,12 +61,17 @@ def container(server: Server) -> None:
     server.processes.account(server.role, _main_pid(name))
 
 
-def auto(server: Server) -> None:
-    """Start what is there: an installed binary, else a container."""
-    (local if installed(server) or not docker_answers() else container)(server)
+LOCAL = Launcher(local, _binary)
+CONTAINER = Launcher(container, _check_container)
 
 
-LAUNCHERS: dict[str, Launcher] = {"auto": auto, "local": local, "docker": container}
+def _found(server: Server) -> Launcher:
+    """Return the launcher of what is there: an installed binary, else a container."""
+    return LOCAL if installed(server) or not docker_answers() else CONTAINER
+
+
+AUTO = Launcher(lambda server: _found(server).start(server), lambda it: _found(it).check(it))
+LAUNCHERS: dict[str, Launcher] = {"auto": AUTO, "local": LOCAL, "docker": CONTAINER}
 
 
 def chosen(server: Server | type[Server]) -> str | None:

@@ -5,13 +5,13 @@ from typing import Any
 
 import MySQLdb
 
-from launch.processes import Processes, RunFailed
+from launch.processes import HERE, Processes, RunFailed
 from launch.servers.base import Launcher, Server
 from launch.servers.launchers import find_binary
 
 PROFILES = Path("compose/mysql").resolve()
 ROOT_OVER_TCP = (
-    "CREATE USER root@127.0.0.1;\nGRANT ALL ON *.* TO root@127.0.0.1 WITH GRANT OPTION;\n"
+    "CREATE USER IF NOT EXISTS root@'{0}';\nGRANT ALL ON *.* TO root@'{0}' WITH GRANT OPTION;\n"
 )
 """Without it MySQL knows root@localhost only, which is nobody where names aren't looked up."""
 
@@ -43,9 +43,10 @@ class MySQL(Server):
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"DATABASE_URL": f"mysql://root@127.0.0.1:{self.port}/feed"}
+        return {"DATABASE_URL": f"mysql://root@{self.address}:{self.port}/feed"}
 
     def prepare(self, binary: str) -> None:
+        self._first.write_text(ROOT_OVER_TCP.format(HERE if self._is_here else "%"))
         if self.data.exists():
             return  # started again
         if not binary.endswith("mariadbd"):
@@ -58,15 +59,14 @@ class MySQL(Server):
         self.processes.call("mysql-init", [installer, "--no-defaults", *self._where(), *only], {})
 
     def _initialize(self, binary: str) -> None:
-        first = self.folder / "first.sql"
-        first.write_text(ROOT_OVER_TCP)
-        options = ("--initialize-insecure", f"--init-file={first}")
-        self.processes.call("mysql-init", [binary, "--no-defaults", *self._where(), *options], {})
+        options = ("--initialize-insecure", *self._where(), f"--init-file={self._first}")
+        self.processes.call("mysql-init", [binary, "--no-defaults", *options], {})
 
     def command(self, binary: str) -> list[str]:
         return [
             *(binary, f"--defaults-file={self.profile}", *self._where()),
-            *(f"--port={self.port}", "--bind-address=127.0.0.1", "--loose-mysqlx=OFF"),
+            *(f"--port={self.port}", f"--bind-address={self.address}", "--loose-mysqlx=OFF"),
+            *(() if self._is_here else ("--skip-name-resolve", f"--init-file={self._first}")),
             *(f"--socket={self.folder}/mysql.sock", f"--pid-file={self.folder}/mysql.pid"),
             *self.options,
         ]
@@ -76,6 +76,14 @@ class MySQL(Server):
             f"--volume={self.profile}:/etc/mysql/conf.d/feed.cnf:ro",
             "--env=MARIADB_ALLOW_EMPTY_ROOT_PASSWORD=1",
         )
+
+    @property
+    def _is_here(self) -> bool:
+        return self.address == HERE
+
+    @property
+    def _first(self) -> Path:
+        return self.folder / "first.sql"
 
     def is_ready(self) -> bool:
         try:
@@ -98,7 +106,7 @@ class MySQL(Server):
         return [*places, f"--secure-file-priv={self.folder}", f"--user={getpass.getuser()}"]
 
     def connect(self) -> Any:
-        return MySQLdb.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2)
+        return MySQLdb.connect(host=self.address, port=self.port, user="root", connect_timeout=2)
 
 
 def creation_of(database: str) -> str:

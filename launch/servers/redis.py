@@ -21,12 +21,12 @@ class Redis(Server):
 
     @property
     def environment(self) -> dict[str, str]:
-        url = f"redis://127.0.0.1:{self.port}"
+        url = f"redis://{self.address}:{self.port}"
         return {"REDIS_URL": f"{url}/0", "BROKER_URL": f"{url}/1"}
 
     def command(self, binary: str) -> list[str]:
-        where = ("--port", str(self.port), "--bind", "127.0.0.1", "--dir", str(self.folder))
-        return [binary, *where, *KEEP_NOTHING]
+        where = ("--port", str(self.port), "--bind", self.address, "--dir", str(self.folder))
+        return [binary, *where, *KEEP_NOTHING, "--protected-mode", "no"]
 
     def container_command(self) -> Sequence[str]:
         return ("redis-server", *KEEP_NOTHING)
@@ -41,7 +41,7 @@ class Redis(Server):
         return redis_name(self._client().info("server"))
 
     def _client(self) -> redis.Redis:
-        return redis.Redis(port=self.port, socket_timeout=2)
+        return redis.Redis(self.address, self.port, socket_timeout=2)
 
 
 def redis_name(info: Mapping[str, Any]) -> str:

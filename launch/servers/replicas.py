@@ -50,7 +50,8 @@ class Replica(MySQL):
 
     def after_start(self) -> None:
         with self.connect() as connection:
-            for statement in following("127.0.0.1", self.primary.port, delay_s=self.delay_s):
+            primary = self.primary.address, self.primary.port
+            for statement in following(*primary, delay_s=self.delay_s):
                 connection.cursor().execute(statement)
 
     def await_position(self, position: str, within_s: float) -> bool:

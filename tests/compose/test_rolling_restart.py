@@ -1,16 +1,10 @@
 """nginx, with the settings of compose, before two app servers that are restarted under load."""
 
-import itertools
-import json
 import os
 import signal
 import sqlite3
-import threading
 import time
-import uuid
-from collections import Counter
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection, HTTPException
+from contextlib import closing
 
 import pytest
 
@@ -18,6 +12,7 @@ from launch.processes import Processes, free_port
 from launch.servers.nginx import Nginx
 from launch.service import Seed, Service, gunicorn, is_ready
 from launch.variants import Variant
+from tests.compose.clients import Clients
 
 FAIL_TIMEOUT_S = 2
 """Seconds for which nginx avoids an app server after failures (compose/nginx.conf)."""
@@ -25,7 +20,7 @@ CLIENTS = 8
 
 
 class Fleet:
-    """App servers with one database behind nginx, and clients that keep their connections."""
+    """App servers with one database behind nginx, and their clients."""
 
     def __init__(self, processes, folder):
         self.processes, self.folder = processes, folder
@@ -37,10 +32,8 @@ class Fleet:
             self.start(role)
         ports = [*self.app_servers.values()]
         Nginx(processes, folder / "nginx", port=self.service.port, app_ports=ports).start()
-        self.answers = Counter()
-        self.failures = []
-        self.posts = set()
-        self._stopping = threading.Event()
+        tokens = [it.split(",")[1] for it in self.service.tokens.read_text().split()[1:]]
+        self.clients = Clients(self.service.port, tokens[:CLIENTS])
 
     def start(self, role):
         port = self.app_servers[role]
@@ -57,46 +50,6 @@ class Fleet:
         (pid,) = self.processes.pids(role)
         os.kill(pid, signal.SIGHUP)
 
-    @contextmanager
-    def clients(self):
-        tokens = self.service.tokens.read_text().split()[1:][:CLIENTS]
-        self._stopping.clear()
-        threads = [
-            threading.Thread(target=self._work, args=(line.split(",")[1],)) for line in tokens
-        ]
-        for thread in threads:
-            thread.start()
-        try:
-            yield
-        finally:
-            self._stopping.set()
-            for thread in threads:
-                thread.join()
-
-    def _work(self, token):
-        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
-        with closing(HTTPConnection("127.0.0.1", self.service.port, timeout=20)) as client:
-            for method in itertools.cycle(["GET", "POST"]):
-                if self._stopping.is_set():
-                    return
-                try:
-                    self._ask(client, method, headers)
-                except (OSError, HTTPException) as error:
-                    self.failures.append((method, error))
-                    client.close()
-
-    def _ask(self, client, method, headers):
-        if method == "GET":
-            client.request("GET", "/v1/feed/", headers=headers)
-        else:
-            key = {"Idempotency-Key": uuid.uuid4().hex}
-            client.request("POST", "/v1/posts/", b'{"body": "hello"}', headers | key)
-        with client.getresponse() as answer:
-            body = answer.read()
-        self.answers[method, answer.status] += 1
-        if answer.status == 201:
-            self.posts.add(json.loads(body)["id"])
-
     def written(self):
         with closing(sqlite3.connect(self.folder / "feed-0.sqlite3")) as database:
             return {number for (number,) in database.execute("SELECT id FROM feed_post")}
@@ -112,13 +65,13 @@ def fleet(tmp_path_factory):
 @pytest.mark.alone
 @pytest.mark.parametrize("renew", [Fleet.restart, Fleet.hang_up], ids=["restart", "HUP"])
 def test_no_request_fails_while_app_servers_are_renewed_in_turn(renew, fleet):
-    with fleet.clients():
+    with fleet.clients.working():
         for role in fleet.app_servers:
             time.sleep(0.5)
             renew(fleet, role)
             time.sleep(FAIL_TIMEOUT_S + 0.5)
 
-    assert fleet.failures == []
-    assert fleet.answers.keys() == {("GET", 200), ("POST", 201)}
-    assert sum(fleet.answers.values()) > 200
-    assert fleet.posts == fleet.written()
+    assert fleet.clients.failures == []
+    assert fleet.clients.answers.keys() == {("GET", 200), ("POST", 201)}
+    assert sum(fleet.clients.answers.values()) > 200
+    assert fleet.clients.posts.keys() == fleet.written()

@@ -229,12 +229,16 @@ def test_containers_are_confined(name):
         assert service["user"] not in ("root", "0")
 
 
+OWNERS = (":uid=1000,gid=1000", ":uid=101,gid=101")
+"""The users of our image and of nginx's."""
+
+
 @each_service
 def test_folders_in_memory_can_be_written_after_a_restart_too(name):
     folders = SERVICES[name].get("tmpfs", [])
 
     for folder in [folders] if isinstance(folders, str) else folders:
-        assert folder.endswith((":mode=1777", ":uid=1000,gid=1000"))
+        assert folder.endswith((":mode=1777", *OWNERS))
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from configparser import ConfigParser
 from pathlib import Path
 
 import psutil
@@ -15,10 +14,9 @@ import redis
 from lab.experiments.browse import Browse
 from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, launchers, servers_for
-from launch.servers.external import COMPARED, differences
 from launch.servers.launchers import docker_answers, installed
-from launch.servers.mysql import PROFILES, mysql_name
 from launch.servers.redis import redis_name
+from launch.variants import Variant
 
 SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=1s"]
 
@@ -66,75 +64,6 @@ def test_rabbitmq_answers_and_leaves_nothing_behind(tmp_path):
 
     _, alive = psutil.wait_procs(mine, timeout=5)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
-
-
-PROFILE_NAMES = ("default.cnf", "published.cnf", "tuned.cnf")
-
-
-@pytest.fixture(scope="module", params=PROFILE_NAMES)
-def profiled(request, tmp_path_factory):
-    """A server of each profile; the user's own settings would stop it."""
-    folder = tmp_path_factory.mktemp("profiled")
-    (folder / ".my.cnf").write_text("[mysqld]\nno_such_option = 1\n")
-    with pytest.MonkeyPatch.context() as patch, Processes(folder / "logs") as processes:
-        patch.setenv("HOME", str(folder))
-        server = MySQL(processes, folder / "mysql", LAUNCHERS["local"], profile=request.param)
-        server.start()
-        yield server
-
-
-def answer(server, sql):
-    with server.connect() as connection:
-        cursor = connection.cursor()
-        cursor.execute(sql)
-        return cursor.fetchall()
-
-
-def test_a_server_has_the_settings_of_its_profile(profiled):
-    settings = dict(answer(profiled, "SHOW GLOBAL VARIABLES"))
-
-    assert differences(profiled.profile, settings) == []
-
-
-def test_any_text_can_be_stored_whatever_the_profile(profiled):
-    ((created,),) = answer(
-        profiled,
-        "SELECT default_collation_name FROM information_schema.schemata WHERE schema_name = 'feed'",
-    )
-
-    assert created == "utf8mb4_bin"
-
-
-def test_a_server_listens_on_its_own_port_of_this_machine_only(profiled):
-    (pid,) = profiled.processes.pids("database")
-    open_to = [it.laddr for it in psutil.Process(pid).net_connections() if it.status == "LISTEN"]
-
-    assert open_to == [("127.0.0.1", profiled.port)]
-
-
-def test_a_server_reports_its_name_and_version(profiled):
-    assert re.fullmatch(r"(MySQL|MariaDB) \d+\.\d+\.\d+", profiled.version())
-
-
-@pytest.mark.parametrize("name", ["default.cnf", "published.cnf"])
-def test_the_published_profile_sets_three_options(name):
-    profile = ConfigParser()
-    profile.read(PROFILES / name)
-
-    assert sorted(profile["mysqld"]) == sorted(COMPARED)
-
-
-@pytest.mark.parametrize(
-    ("said", "name"),
-    [
-        ("10.11.19-MariaDB-0+deb12u1", "MariaDB 10.11.19"),
-        ("5.5.5-10.6.18-MariaDB", "MariaDB 10.6.18"),
-        ("9.7.4-2", "MySQL 9.7.4"),
-        ("8.0.36", "MySQL 8.0.36"),
-    ],
-)
-def test_mysql_and_mariadb_are_distinguished(said, name):
-    assert mysql_name(said) == name
 
 
 def test_valkey_is_not_called_redis():
@@ -253,11 +182,11 @@ def test_external_servers_serve_a_run_and_are_not_changed(tmp_path, external, my
     assert done.returncode == 0, done.stderr
     assert result["audit"]["ok"]
     servers = result["environment"]["servers"]
-    assert all("(external)" in version for version in servers.values())
-    assert servers["database"] == f"{mysql.version()} (external)"
+    assert all("(external" in version for version in servers.values())
+    assert servers["database"].startswith(f"{mysql.version()} (external, ")
     with mysql.connect() as connection:
         cursor = connection.cursor()
-        assert cursor.execute("SHOW DATABASES LIKE 'feed_lab%'") == 0
+        assert cursor.execute("SHOW DATABASES LIKE 'feedlab%'") == 0
     for name in ("REDIS_URL", "BROKER_URL"):
         assert redis.Redis.from_url(external[name]).dbsize() == 0
 
@@ -280,8 +209,28 @@ def test_an_external_database_with_another_profile_is_refused(tmp_path, external
     assert "max_connections is 1000, not 150" in result["errors"][0]
 
 
-def test_external_servers_must_be_named(tmp_path):
-    done, result = laboratory(tmp_path, {"DATABASE_URL": ""}, "mysql_tuned-inline-setbased")
+def test_a_server_as_it_is_needs_one_right(tmp_path, mysql):
+    def execute(sql):
+        with mysql.connect() as connection:
+            connection.cursor().execute(sql)
+
+    execute("CREATE USER runner@127.0.0.1 IDENTIFIED BY 'secret'")
+    url = f"mysql://runner:secret@127.0.0.1:{mysql.port}/feed"
+    environment, variant = {"DATABASE_URL": url}, "mysql_asis-outbox-setbased"
+
+    done, result = laboratory(tmp_path / "refused", environment, variant)
 
     assert done.returncode == 1
-    assert "needs DATABASE_URL=mysql://" in result["errors"][0]
+    (needed,) = re.findall("its user needs (GRANT .*@)…", result["errors"][0])
+    execute(f"{needed}127.0.0.1")
+    done, result = laboratory(tmp_path, environment, variant)
+
+    assert done.returncode == 0, done.stderr
+    assert result["audit"]["ok"]
+    assert "max_connections=1000" in result["environment"]["servers"]["database"]
+    assert result["cpu_s"]["database"] is None
+
+
+def test_only_an_external_server_is_taken_as_it_is(processes, tmp_path):
+    with pytest.raises(RunFailed, match="--servers external"):
+        servers_for(Variant.named("mysql_asis-pull"), "auto", processes, tmp_path)

@@ -44,6 +44,34 @@ def test_a_name_tells_the_broker_and_whether_there_is_a_redis(name, broker, redi
     assert (variant.broker, variant.uses_redis) == (broker, redis)
 
 
+@pytest.mark.parametrize(
+    ("name", "broker", "primaries"),
+    [
+        ("mysql_tuned-outbox-ring@cluster3", None, 3),
+        ("sqlite-task-log@cluster12", "redis", 12),
+        ("sqlite-task-ring@rabbitmq+cluster3", "rabbitmq", 3),
+        ("mysql_tuned-outbox-ring@cluster3+hosts", None, 3),
+        ("mysql_tuned-task-ring@redis+cluster3+hosts", "redis", 3),
+        ("sqlite-outbox-ring", None, 0),
+    ],
+)
+def test_a_name_tells_the_primaries_of_a_cluster(name, broker, primaries):
+    variant = Variant.named(name)
+
+    assert (variant.name, variant.broker, variant.primaries) == (name, broker, primaries)
+    assert variant.uses_redis  # the cache's, or the broker's
+    assert variant.keeps_timelines_in_one_redis == (primaries == 0)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["sqlite-outbox-setbased@cluster3", "sqlite-outbox-ring@cluster0", "sqlite-pull@cluster3"],
+)
+def test_a_cluster_needs_a_store_in_redis_and_a_primary(name):
+    with pytest.raises(UnknownVariant, match=name.partition("@")[0]):
+        Variant.named(name)
+
+
 @pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@rabbitmq"])
 def test_an_impossible_broker_is_refused(name):
     with pytest.raises(UnknownVariant, match=r"broker"):
@@ -69,3 +97,16 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name):
 )
 def test_losses_by_design_are_known(name, clean):
     assert Variant.named(name).should_be_clean == clean
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sqlite-outbox-setbased@hosts",
+        "mysql_asis-outbox-setbased@hosts",
+        "mysql_tuned-task-ring@rabbitmq+hosts",
+    ],
+)
+def test_hosts_need_servers_that_they_can_reach(name):
+    with pytest.raises(UnknownVariant, match="can't have hosts"):
+        Variant.named(name)

@@ -51,10 +51,13 @@ class Faults(Experiment):
     variants: ClassVar[tuple[str, ...]] = (
         "mysql_tuned-outbox-ring",
         "mysql_tuned-inline-ring",
+        "mysql_tuned-outbox-ring@cluster3",
         "mysql_tuned-task-setbased",
         "mysql_tuned-task-setbased@rabbitmq",
         "mysql_tuned-outbox-ring-unguarded",
         "mysql_tuned-inline-ring-unguarded",
+        "mysql_tuned-outbox-ring@cluster3-unguarded",
+        "mysql_tuned-outbox-ring@cluster3+hosts",
         "mysql_tuned-task-setbased-unguarded",
         "mysql_tuned-task-setbased@rabbitmq-unguarded",
     )
@@ -91,6 +94,8 @@ class Faults(Experiment):
     def suits(self, variant: Variant, load: Load) -> bool:
         fault = FAULTS[load.name]
         if isinstance(variant, Control) and not fault.has_control(variant):
+            return False
+        if variant.on_hosts and not fault.needs_hosts:  # tried without
             return False
         reason = fault.unavailable() if fault.suits(variant) else None
         if reason:

@@ -45,6 +45,8 @@ def as_extra(seen: Seen) -> dict[str, float | None]:
         "typical_s": max((it.typical_s for it in seen.moments), default=None),
         "normal_s": _median(it.normal_s for it in seen.moments),
         "normal_worst_s": max((it.normal_s or 0.0 for it in seen.moments), default=None),
+        "longest_lag_s": _median(it.longest_lag_s for it in seen.moments),
+        "longest_lag_worst_s": max((it.longest_lag_s or 0.0 for it in seen.moments), default=None),
         "told_s": _median(told),
         "told": sum(it is not None for it in told),
         "slowest_probe_s": seen.slowest_probe_s,

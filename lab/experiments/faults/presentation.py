@@ -78,6 +78,7 @@ class FaultsSummary(Summary):
 
 
 class FaultsPresentation(Presentation):
+    lesson = "docs/faults.md"
     columns: ClassVar[tuple[Column, ...]] = (
         _count("moments", _extra("moments"), brief=True),
         _count("at stake", _extra("at_stake"), brief=True),
@@ -95,6 +96,8 @@ class FaultsPresentation(Presentation):
         _count("others", _others),
         NORMAL,
         Column("at worst s", _extra("normal_worst_s")),
+        Column("longest lag s", _extra("longest_lag_s")),
+        Column("lag at worst s", _extra("longest_lag_worst_s")),
         Column("told after s", _extra("told_s")),
         Column("told", _told, percent),
     )
@@ -109,6 +112,8 @@ class FaultsPresentation(Presentation):
         "Normal is a second in which every answer is good and the p99 of all requests is at most "
         "twice what it was right before (or 0.1 s); it counts from the beginning of the fault, so "
         "the time for which a server stays frozen or away is in it.",
+        "The longest lag is the time for which a post had no receipt, of those accepted from the "
+        "beginning of a fault until all was normal: the median of the moments, and the worst.",
         "Told is when /readyz first said 503, or nothing, before all was normal; a dash: never, "
         "which is right where readers and writers notice nothing.",
         "Readers compare pages with the posts that were accepted at least a second before; for "

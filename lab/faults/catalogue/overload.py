@@ -54,5 +54,5 @@ def serve_again(running: Running) -> None:
     service = running.service
     (env,) = service.environments
     service.stop_web()
-    running.processes.start("web", gunicorn(service.port), env)
+    running.processes.start("web", gunicorn(service.port, service.address), env)
     running.processes.wait_until("web", partial(is_ready, service.port))

@@ -71,7 +71,7 @@ class Crowd(Repeated):
 
     def _read(self) -> None:
         while not self.stopping.wait(0.05):
-            address = "127.0.0.1", self.running.service.port
+            address = self.running.service.address, self.running.service.port
             with closing(HTTPConnection(*address, timeout=CLIENT_WAITS_S)) as http:
                 self.running.ask(http, self.running.tokens[0], "GET", "/v1/feed/", None)
 

@@ -1,0 +1,140 @@
+"""compose.yaml on a real Docker engine: started, loaded, restarted, audited, removed.
+
+Run it with make test-containers; its figures are in var/containers/transcript.md.
+"""
+
+import json
+import time
+from collections import Counter
+from urllib.parse import quote
+from urllib.request import urlopen
+
+import pytest
+
+from tests.compose.project import SERVICES, WITH_REPLICAS
+from tests.containers.stack import TRANSCRIPT, Stack, docker, wait_until
+
+pytestmark = [pytest.mark.alone, pytest.mark.containers]
+
+SETTINGS = {
+    "tuned": {},
+    "replicas, Celery": WITH_REPLICAS
+    | {
+        "COMPOSE_PROFILES": "replicas,redis,rabbitmq,celery",
+        "FEED_STRATEGY": "outbox_celery",
+        "BROKER_URL": "amqp://feed:$BROKER_PASSWORD@rabbitmq:5672//",
+    },
+}
+SCRAPED = {"tuned": {"app": 2, "drainer": 1}, "replicas, Celery": {"app": 2, "worker": 1}}
+RESTARTED = {
+    "tuned": ["app", "drainer", "exports", "prometheus", "nginx", "redis", "mysql-tuned"],
+    "replicas, Celery": ["worker", "beat", "rabbitmq", "redis", "mysql-replica1", "mysql-primary"],
+}
+VERSIONS = {
+    "mysql-tuned": ("mariadbd", "--version"),
+    "redis": ("redis-server", "--version"),
+    "rabbitmq": ("rabbitmqctl", "--silent", "version"),
+    "nginx": ("nginx", "-v"),
+    "prometheus": ("prometheus", "--version"),
+    "app": ("python", "--version"),
+}
+SETTLED_S = 4
+"""Seconds after a restart until each request has to succeed: nginx avoids app servers for 2 s."""
+REFUSED = {"CatchResponseError('status 503')"}
+"""What Locust may count: on a busy machine there is no room for 100 users who begin at once."""
+LEAST_ACCEPTED = 0.5
+GOOD = {("GET", 200), ("POST", 201)}
+
+
+@pytest.fixture(scope="module")
+def transcript():
+    TRANSCRIPT.write_text("| containers | what | result |\n|---|---|---|\n")
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def stack(request, transcript, tmp_path_factory):
+    stack = Stack(request.param, tmp_path_factory.mktemp("stack"), SETTINGS[request.param])
+    try:
+        stack.note("build", f"{stack.timed('build'):.0f} s")
+        stack.note("up", f"{stack.timed('up', '--detach'):.0f} s")
+        stack.compose("up", "--detach", "prometheus")  # its profile has Grafana too
+        stack.wait_until_ready()
+        stack.note("seed", f"{stack.timed('run', '--rm', 'seed'):.0f} s")
+        began = time.monotonic()
+        stack.wait_until_ready()  # replicas are behind
+        stack.note("healthy after the seed", f"{time.monotonic() - began:.0f} s")
+        yield stack
+    finally:
+        stack.compose("--profile=*", "down", "--volumes")
+
+
+def test_versions(stack):
+    for service, command in VERSIONS.items():
+        if service in stack.compose("ps", "--services").split():
+            version = stack.compose("exec", "--no-TTY", service, *command).splitlines()[0]
+            stack.note(f"{SERVICES[service]['image']} ({service})", version)
+
+
+def test_a_load_is_delivered(stack):
+    found, accepted, errors = stack.load("--users=100", "--spawn-rate=100", "--run-time=20s")
+    stack.note(
+        "Locust, 100 users, 20 s",
+        f"{accepted} posts accepted, {float(found['Requests/s']):.1f}/s, "
+        f"{found['Failure Count']} refused, median {found['50%']} ms, p99 {found['99%']} ms",
+    )
+    counts, clean = stack.audit()
+    stack.note("audit", counts)
+
+    assert accepted >= LEAST_ACCEPTED * int(found["Request Count"])
+    assert errors <= REFUSED
+    assert clean, counts
+
+
+def test_prometheus_scrapes_all(stack):
+    def scraped():
+        try:
+            with urlopen(f"http://127.0.0.1:9090/api/v1/query?query={quote('up == 1')}") as answer:
+                found = json.load(answer)["data"]["result"]
+        except OSError:  # the engine accepts connections before Prometheus does
+            found = []
+        return Counter(it["metric"]["job"] for it in found)
+
+    wait_until(lambda: scraped() == SCRAPED[stack.name], scraped, 60)
+
+
+def test_a_restart_loses_no_post_and_ends(stack, subtests):
+    for service in RESTARTED[stack.name]:
+        with subtests.test(service):
+            restart_under_load(stack, service)
+
+
+def restart_under_load(stack, service):
+    clients = stack.clients()
+    with clients.working():
+        time.sleep(2)
+        began = time.monotonic()
+        stack.compose("restart", service)
+        stack.wait_until_ready()
+        took = time.monotonic() - began
+        time.sleep(SETTLED_S)
+        answers, failures = clients.forget()
+        time.sleep(3)
+    stack.posts |= clients.posts
+    counts, clean = stack.audit()
+    seen = ", ".join(f"{n} x {method} {status}" for (method, status), n in sorted(answers.items()))
+    stack.note(
+        f"restart of {service}",
+        f"healthy after {took:.0f} s: {seen}, {len(failures)} unanswered; {counts}",
+    )
+
+    assert clients.answers.keys() == GOOD, clients.answers
+    assert clients.failures == []
+    assert clean, counts
+
+
+def test_down_leaves_nothing(stack):
+    stack.note("down", f"{stack.timed('--profile=*', 'down', '--volumes'):.0f} s")
+
+    assert docker("ps", "--all", "--quiet") == ""
+    assert docker("volume", "ls", "--quiet") == ""
+    assert docker("network", "ls", "--quiet", "--filter=type=custom") == ""
