@@ -3,6 +3,7 @@ from drf_spectacular.views import SpectacularJSONAPIView, SpectacularSwaggerView
 
 from accounts.ids import PositiveIdConverter
 from feed.health import HealthView, ReadyView, StatusView
+from feed.home import HomeView
 
 register_converter(PositiveIdConverter, "id")
 
@@ -19,6 +20,7 @@ urlpatterns = [
     path("v1/me/", include("feed.exports.urls")),
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("v1/docs/", DOCS, name="docs"),
+    path("", HomeView.as_view(), name="home"),
 ]
 handler400 = "web.api.bad_request"
 handler404 = "web.api.not_found"

@@ -44,7 +44,6 @@ VALID_BUT_REFUSED = {
 }
 """Operations that refuse (400) what no schema can describe."""
 QUICK = settings(
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

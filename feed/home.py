@@ -1,0 +1,53 @@
+"""The page at /: for people what this is and how to post, for programs where everything is."""
+
+import base64
+import hashlib
+from functools import lru_cache
+from typing import Any
+
+from django.http import HttpResponse
+from django.template.loader import render_to_string
+from drf_spectacular.utils import extend_schema
+from rest_framework.permissions import AllowAny
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+JSON, HTML = "application/json", "text/html"
+HEADERS = {"Vary": "Accept", "Cache-Control": "public, max-age=300"}
+ANSWER = {
+    "service": "feed",
+    "description": "Write a post; every friend finds it in their feed.",
+    "documentation": "/v1/docs/",
+    "schema": "/v1/schema/",
+    "health": "/healthz",
+    "readiness": "/readyz",
+    "status": "/statusz",
+}
+POLICY = (
+    "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'"
+)
+
+
+@extend_schema(exclude=True)
+class HomeView(APIView):
+    authentication_classes = ()
+    permission_classes = (AllowAny,)
+
+    def get(self, request: Request) -> HttpResponse | Response:
+        """Return the page to whoever prefers HTML, like a browser; to all others JSON."""
+        if request.get_preferred_type([JSON, HTML]) != HTML:
+            return Response(ANSWER, headers=HEADERS)
+        page, policy = _page(request.build_absolute_uri("/").rstrip("/"))
+        return HttpResponse(page, headers=HEADERS | {"Content-Security-Policy": policy})
+
+
+@lru_cache(maxsize=16)  # ALLOWED_HOSTS may let in any number of names
+def _page(address: str) -> tuple[str, str]:
+    """Return the page, with the service's address in its commands, and what a browser may load."""
+    context: dict[str, Any] = {"address": address, **ANSWER}
+    page = render_to_string("feed/home.html", context)
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    digest = hashlib.sha256(style.encode()).digest()
+    return page, POLICY.format(style=base64.b64encode(digest).decode())

@@ -1,0 +1,70 @@
+"""The page at /, in a real browser, and its commands in a shell."""
+
+import json
+import subprocess
+
+import pytest
+from selenium.webdriver.common.by import By
+
+from tests.browser import browsing, overflows, violations
+
+SIZES = {"wide": 1400, "phone": 390}
+
+
+@pytest.fixture
+def browser(tmp_path, live_server):
+    with browsing(tmp_path) as browser:
+        yield browser
+
+
+def show(browser, url, width, scheme):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.get(url)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", SIZES.values(), ids=SIZES)
+def test_the_page_is_accessible_fits_its_window_and_loads_nothing(
+    browser, live_server, tmp_path, width, scheme
+):
+    show(browser, live_server.url, width, scheme)
+    browser.save_screenshot(str(tmp_path / "page.png"))
+
+    assert browser.execute_script("return window.innerWidth") == width
+    assert not overflows(browser)
+    assert violations(browser) == []
+    assert (
+        background(browser) == ("rgba(255, 255, 255, 1)", "rgba(13, 17, 23, 1)")[scheme == "dark"]
+    )
+    script = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+    assert browser.execute_script(script) == []
+    assert [it for it in browser.get_log("browser") if it["level"] == "SEVERE"] == []
+
+
+def background(browser):
+    return browser.find_element(By.TAG_NAME, "body").value_of_css_property("background-color")
+
+
+def test_its_links_lead_somewhere(browser, live_server):
+    show(browser, live_server.url, 1400, "light")
+    browser.find_element(By.LINK_TEXT, "/healthz").click()
+
+    assert '"up"' in browser.page_source
+
+
+def test_its_commands_work_as_printed(browser, live_server):
+    """They sign up, log in, post, and read that post in the feed; also for a second time."""
+    show(browser, live_server.url, 1400, "light")
+    commands = browser.find_element(By.ID, "commands").text
+
+    for _ in range(2):
+        done = subprocess.run(
+            ["sh", "-c", commands], capture_output=True, text=True, timeout=120, check=True
+        )
+        signed_up, post, feed = map(json.loads, done.stdout.splitlines())
+        assert signed_up["username"].startswith("guest-")
+        assert post["body"] == "Hello"
+        assert [it["id"] for it in feed["posts"]] == [post["id"]]
