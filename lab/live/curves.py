@@ -1,0 +1,104 @@
+"""The curves of a side: options of ECharts, which NiceGUI brings along."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from lab.live.figures import KEPT, History, Sample
+
+
+class Curve(NamedTuple):
+    name: str
+    colour: str
+    """Legible on white and on black."""
+    of: Callable[[Sample], float | None]
+
+
+class Plot(NamedTuple):
+    title: str
+    curves: Sequence[Curve]
+
+
+PLOTS = (
+    Plot(
+        "posts/s",
+        (
+            Curve("offered", "#808790", lambda it: it.rates["offered"]),
+            Curve("accepted", "#1f9a5a", lambda it: it.rates["accepted"]),
+            Curve(
+                "refused or failed", "#df5b3e", lambda it: it.rates["refused"] + it.rates["failed"]
+            ),
+        ),
+    ),
+    Plot(
+        "lag, ms",
+        (
+            Curve("p50", "#3d85d9", lambda it: it.lag_ms["p50"]),
+            Curve("p99", "#a866cf", lambda it: it.lag_ms["p99"]),
+        ),
+    ),
+    Plot("backlog, posts", (Curve("backlog", "#c9801a", lambda it: it.backlog),)),
+)
+GRID = {"lineStyle": {"color": "#8884"}}
+ROOM, GAP = 100, 45
+"""Height of a plot and of what is above it, in pixels."""
+
+
+def options() -> dict[str, Any]:
+    """Return the plots without their data, one below the other on one axis of time."""
+    tops = [GAP + number * (ROOM + GAP) for number in range(len(PLOTS))]
+    axis = {
+        "type": "value",
+        "min": -KEPT,
+        "max": 0,
+        "axisLabel": {"formatter": "{value} s"},
+        "splitLine": GRID,
+    }
+    return {
+        "animation": False,
+        "aria": {"enabled": False},
+        "grid": [{"top": top, "height": ROOM, "left": 55, "right": 15} for top in tops],
+        "xAxis": [{**axis, "gridIndex": number} for number in range(len(PLOTS))],
+        "yAxis": [
+            {"type": "value", "min": 0, "gridIndex": number, "splitNumber": 2, "splitLine": GRID}
+            for number in range(len(PLOTS))
+        ],
+        "title": [
+            {"text": plot.title, "top": top - 30, "left": 0, "textStyle": {"fontSize": 13}}
+            for plot, top in zip(PLOTS, tops, strict=True)
+        ],
+        "legend": [
+            {
+                "data": [curve.name for curve in plot.curves],
+                "top": top - 30,
+                "right": 0,
+                "icon": "roundRect",
+                "selectedMode": False,
+            }
+            for plot, top in zip(PLOTS, tops, strict=True)
+        ],
+        "series": data(History()),
+    }
+
+
+def height() -> int:
+    return GAP // 2 + len(PLOTS) * (ROOM + GAP)
+
+
+def data(history: History) -> list[dict[str, Any]]:
+    """Return the curves over the seconds before the latest sample, and where faults began."""
+    samples, now = history.samples, history.latest.at if history.latest else 0.0
+    faults = [{"xAxis": at - now} for at in history.faults_at if at > now - KEPT]
+    return [
+        {
+            "name": curve.name,
+            "type": "line",
+            "xAxisIndex": number,
+            "yAxisIndex": number,
+            "showSymbol": False,
+            "color": curve.colour,
+            "data": [[round(it.at - now, 1), curve.of(it)] for it in samples],
+            "markLine": {"symbol": "none", "label": {"show": False}, "data": faults},
+        }
+        for number, plot in enumerate(PLOTS)
+        for curve in plot.curves
+    ]

@@ -1,0 +1,99 @@
+"""A side's figures as HTML, renewed once per second."""
+
+from collections.abc import Sequence
+from html import escape
+
+from lab.live.figures import Sample
+
+AT_ONCE_S = 1.0
+"""A post that was found sooner lights up in the first colour."""
+
+
+def figures(sample: Sample | None) -> str:
+    """Return the list of figures; dashes before the load has begun."""
+    rows = _rows(sample) if sample else [(name, "-", "") for name in ("Offered", "Accepted")]
+    cells = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(more)}</small></dd></div>"
+        for name, value, more in rows
+    )
+    return f"<dl class=figures>{cells}</dl>"
+
+
+def _rows(it: Sample) -> list[tuple[str, str, str]]:
+    """Return name, figure and what is said in small letters."""
+    rows = [
+        (name.capitalize(), f"{it.rates[name]:,.0f}/s", f"{it.totals[name]:,} posts")
+        for name in ("offered", "accepted", "refused", "failed")
+    ]
+    backlog = "-" if it.backlog is None else f"{it.backlog:,}"
+    return [
+        *rows,
+        ("Answer p50", _ms(it.answer_ms["p50"]), f"p99 {_ms(it.answer_ms['p99'])}"),
+        ("Lag p50", _ms(it.lag_ms["p50"]), f"p99 {_ms(it.lag_ms['p99'])}"),
+        ("Backlog", backlog, f"oldest {it.oldest_s:,.1f} s"),
+        ("Reads", f"{it.rates['reads']:,.0f}/s", f"{it.totals['reads']:,} pages"),
+    ]
+
+
+def friends(sample: Sample | None) -> str:
+    """Return the grid of friends: lit where the watched post is in their feed."""
+    watched = sample.watched if sample else []
+    if not watched:
+        return "<p>No post is watched yet.</p>"
+    cells = "".join(f"<i class={_colour(age)}></i>" for age in watched)
+    said = f"One post, and {len(watched)} friends of its author: {lit(watched)} have it"
+    return (
+        f'<div class=friends role=img aria-label="{said}">{cells}</div><p>{said}. Green: within '
+        "a second; orange: later; grey: not seen.</p>"
+    )
+
+
+def lit(watched: Sequence[float | None]) -> int:
+    return sum(age is not None for age in watched)
+
+
+def _colour(age_s: float | None) -> str:
+    if age_s is None:
+        return "dark"
+    return "soon" if age_s < AT_ONCE_S else "late"
+
+
+def audit(sample: Sample | None) -> str:
+    """Return what is known of the posts that were looked for."""
+    if sample is None or not any(sample.audit.values()):
+        return "<p class=audit>Audit: no post has been looked for yet.</p>"
+    found, missing, pending = (sample.audit[it] for it in ("found", "missing", "pending"))
+    kind = "bad" if missing else "good"
+    return (
+        f"<p class='audit {kind}'>Audit from outside, a sample: {found + missing:,} delivered "
+        f"posts looked for in a friend's feed, <b>{missing:,} missing</b>; {pending:,} more wait "
+        "for their delivery.</p>"
+    )
+
+
+def cores(by_role: dict[str, float]) -> str:
+    """Return how busy the processes of each role are."""
+    rows = "".join(
+        f"<li><span>{escape(role)}</span><meter min=0 max=2 value={busy:.2f} "
+        f"aria-label='cores of {escape(role)}'></meter><span>{busy:.2f}</span></li>"
+        for role, busy in sorted(by_role.items(), key=lambda it: -it[1])
+    )
+    return f"<ul class=cores>{rows}</ul>" if rows else "<p>No process runs.</p>"
+
+
+def _ms(number: float | None) -> str:
+    return "-" if number is None else f"{number:,.0f} ms"
+
+
+def summary(it: Sample | None) -> str:
+    """Return a sample in one sentence."""
+    if it is None:
+        return "no figures."
+    return (
+        f"{it.totals['accepted']:,} of {it.totals['offered']:,} posts accepted, "
+        f"{it.totals['refused'] + it.totals['failed']:,} refused or failed; answer p99 "
+        f"{_ms(it.answer_ms['p99'])}, lag p99 {_ms(it.lag_ms['p99'])}, backlog "
+        f"{'-' if it.backlog is None else format(it.backlog, ',')}; one post in "
+        f"{lit(it.settled)} of {len(it.settled)} feeds; {it.audit['missing']:,} of "
+        f"{it.audit['missing'] + it.audit['found']:,} delivered posts are missing."
+    )

@@ -1,0 +1,169 @@
+"""The load of the live page: open arrivals whose rates change while it runs.
+
+    python -m locustfiles.live --host http://127.0.0.1:8000 --tokens tokens.csv --friends 500 \
+        --wanted wanted.json --figures figures.json
+
+Reads the rates from one file four times per second, and once per second replaces the other by the
+figures so far. Ends with the process that started it.
+"""
+
+import argparse
+import json
+import os
+import random
+import time
+from collections.abc import Iterator, Sequence
+from heapq import merge
+from itertools import cycle
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from locustfiles.connections import DROPPED, Answer, Connections, Request
+from locustfiles.lookout import Lookout, Post, Reader
+from locustfiles.open_load import FEED, POST, head, post_by, refusal
+
+STEP_S = 0.25
+TELL_EVERY_S = 1.0
+TIMEOUT_S = 10.0
+MOST_UNANSWERED = 500
+"""More arrivals are not sent, and count as failed."""
+STATUS = "/statusz"
+COUNTS = ("offered", "accepted", "refused", "failed", "reads", "reads_failed")
+BY_STATUS = {201: "accepted", 429: "refused", 503: "refused"}
+
+
+class Rates(NamedTuple):
+    posts_per_s: float = 0.0
+    reads_per_post: float = 0.0
+
+    @classmethod
+    def read(cls, path: Path) -> "Rates":
+        return cls(**json.loads(path.read_text()))
+
+
+class LiveLoad:
+    """A service under posts, reads and look-ups, and what came of them."""
+
+    def __init__(self, host: str, people: Sequence[Reader], friends: int) -> None:
+        url = urlsplit(host)
+        self.counts = dict.fromkeys(COUNTS, 0)
+        self.status: dict[str, Any] | None = None
+        self._answer_ms: list[float] = []
+        self._asked_at = 0.0
+        address = url.hostname or "127.0.0.1", url.port or 80
+        self._connections = Connections(
+            address, self._done, most=MOST_UNANSWERED, timeout_s=TIMEOUT_S
+        )
+        tokens = [it.token for it in random.sample(people, len(people))]
+        self.lookout = Lookout(people, friends, url.netloc)
+        self._posts = cycle([post_by(token, url.netloc) for token in tokens])
+        self._reads = cycle([_read(token, url.netloc) for token in tokens])
+        self._ask = Request("GET", STATUS, head("GET", STATUS, url.netloc, ""), self._tell)
+
+    def step(self, rates: Rates, start: float) -> None:
+        """Send what is due in the next STEP_S."""
+        end = start + STEP_S
+        posts = zip(_arrivals(rates.posts_per_s, start, end), self._posts, strict=False)
+        reads_per_s = rates.posts_per_s * rates.reads_per_post
+        reads = zip(_arrivals(reads_per_s, start, end), self._reads, strict=False)
+        looks = self.lookout.requests(start, STEP_S)
+        for due, request in merge(posts, reads, looks, key=itemgetter(0)):
+            while (now := time.time()) < due:
+                self._connections.wait(due - now)
+            self.counts["offered"] += request.name == POST
+            self._connections.send(request, due)
+        while (now := time.time()) < end:
+            self._connections.wait(end - now)
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures so far, and ask for the service's own."""
+        times, self._answer_ms = sorted(self._answer_ms), []
+        status, self.status = self.status, None
+        self._asked_at = time.time()
+        self._connections.send(self._ask, self._asked_at)
+        return {
+            "at": time.time(),
+            **self.counts,
+            "answer_ms": {"p50": _part(times, 0.5), "p99": _part(times, 0.99)},
+            "status": status,
+            **self.lookout.figures(),
+        }
+
+    def _done(self, request: Request, due: float, outcome: Answer | str) -> None:
+        error = request.wanted(outcome) if isinstance(outcome, Answer) else outcome
+        if request.name == FEED:
+            self.counts["reads"] += not error
+            self.counts["reads_failed"] += bool(error)
+        elif request.name == POST:
+            self._posted(outcome, time.time(), due)
+
+    def _posted(self, outcome: Answer | str, ended: float, due: float) -> None:
+        if isinstance(outcome, Answer):
+            kind = BY_STATUS.get(outcome.status, "failed")
+            if kind == "accepted":
+                self.lookout.accepted(Post.read(outcome.body, ended))
+        else:
+            kind = "failed"
+        self.counts[kind] += 1
+        if outcome != DROPPED:
+            self._answer_ms.append((ended - due) * 1000)
+
+    def _tell(self, answer: Answer) -> str:
+        if answer.status != 200:
+            return refusal(answer)
+        self.status = json.loads(answer.body)
+        self.lookout.backlog(self._asked_at, self.status["backlog"])
+        return ""
+
+
+def run(options: argparse.Namespace) -> None:
+    load = LiveLoad(options.host, Reader.read_all(options.tokens), options.friends)
+    parent, told_at, start = os.getppid(), 0.0, time.time()
+    while os.getppid() == parent:
+        load.step(Rates.read(options.wanted), start)
+        start = max(start + STEP_S, time.time() - STEP_S)
+        if start >= told_at + TELL_EVERY_S:
+            told_at = start
+            replace(options.figures, load.figures())
+
+
+def _arrivals(rate: float, start: float, end: float) -> Iterator[float]:
+    """Yield the times of independent arrivals."""
+    due = start
+    while rate and (due := due + random.expovariate(rate)) < end:
+        yield due
+
+
+def _read(token: str, host: str) -> Request:
+    return Request("GET", FEED, head("GET", FEED, host, token), _read_well)
+
+
+def _read_well(answer: Answer) -> str:
+    return "" if answer.status == 200 else refusal(answer)
+
+
+def _part(times: Sequence[float], share: float) -> float | None:
+    return round(times[int(share * len(times))], 1) if times else None
+
+
+def replace(path: Path, content: object) -> None:
+    """Write JSON so that whoever reads it gets all of it, the old or the new."""
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(content))
+    new.replace(path)
+
+
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    top = argparse.ArgumentParser(prog="python -m locustfiles.live", description=__doc__)
+    top.add_argument("--host", required=True)
+    top.add_argument("--tokens", type=Path, required=True)
+    top.add_argument("--friends", type=int, required=True, help="of everybody, on a ring")
+    top.add_argument("--wanted", type=Path, required=True, help="the rates, as JSON")
+    top.add_argument("--figures", type=Path, required=True, help="a JSON file to write")
+    return top.parse_args(argv)
+
+
+if __name__ == "__main__":
+    run(parse())

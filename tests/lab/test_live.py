@@ -1,0 +1,272 @@
+"""The live page in a real browser, with small services of SQLite."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import psutil
+import pytest
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+from launch.processes import free_port
+from launch.service import is_ready
+from tests.browser import WIDE, browsing, overflows, violations
+
+SMALL = ["--people=40", "--friends=20"]
+CHOSEN = {"Left": "sqlite-outbox-setbased", "Right": "sqlite-inline-bulk"}
+WITHIN_S = 90
+WATCHED_S, MOST_CORES = 10, 0.05
+PHONE = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
+
+
+OUTSIDE = {name: it for name, it in os.environ.items() if not name.startswith("PYTEST_")}
+"""NiceGUI serves otherwise in a test."""
+
+
+class Page:
+    """``lab live`` and a tab that shows it."""
+
+    def __init__(self, process, url, scratch, browser):
+        self.process, self.url, self.scratch, self.browser = process, url, scratch, browser
+
+    def open(self):
+        self.browser.get(self.url)
+        self.until(lambda: self.said("Left") is not None)
+
+    def until(self, condition):
+        return WebDriverWait(self.browser, WITHIN_S).until(lambda browser: condition())
+
+    def find(self, css):
+        return self.browser.find_element(By.CSS_SELECTOR, css)
+
+    def focus(self, css):
+        """Return an element that has the focus, as with the Tab key."""
+        self.browser.execute_script("document.querySelector(arguments[0]).focus()", css)
+        return self.browser.switch_to.active_element
+
+    def side(self, name, css):
+        return f".side[aria-label={name}] {css}"
+
+    def text(self, css):
+        """The text of an element; empty while there is none."""
+        script = "return document.querySelector(arguments[0])?.textContent ?? null"
+        return self.browser.execute_script(script, css)
+
+    def said(self, name):
+        return self.text(self.side(name, "[role=status]"))
+
+    def button(self, name, text):
+        path = f"//section[@aria-label='{name}']//button[contains(., '{text}')]"
+        return self.browser.find_element(By.XPATH, path)
+
+    def press(self, name, text):
+        self.until(lambda: self.button(name, text).is_enabled())
+        self.button(name, text).send_keys(Keys.ENTER)
+
+    def choose(self, name, variant):
+        """Type a variant's name as somebody without a mouse does."""
+        field = self.find(self.side(name, "input"))
+        self.until(field.is_enabled)
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(variant)
+        field.send_keys(Keys.ENTER)
+
+    def shows(self, name, what):
+        """The figure of this name, as a number; 0 while there is none."""
+        script = """
+            const terms = [...document.querySelectorAll(arguments[0])]
+            const term = terms.find(it => it.textContent === arguments[1])
+            return term ? term.nextElementSibling.firstChild.textContent : ""
+        """
+        told = self.browser.execute_script(script, self.side(name, "dt"), what)
+        return float(told.removesuffix("/s").replace(",", "") or 0) if told[:1].isdigit() else 0.0
+
+    def is_missing_nothing(self, name):
+        told = self.text(self.side(name, ".audit.good"))
+        return bool(told) and "0 delivered" not in told and " 0 missing" in told
+
+
+@contextmanager
+def serving(folder, browser):
+    scratch, port = folder / "scratch", free_port()
+    scratch.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lab", "live", f"--port={port}", *SMALL],
+        env=OUTSIDE | {"TMPDIR": str(scratch)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert f"http://127.0.0.1:{port}/" in process.stdout.readline()
+        assert "Ctrl-C" in process.stdout.readline()
+        page = Page(process, f"http://127.0.0.1:{port}/", scratch, browser)
+        while not is_ready(port, "/"):
+            assert process.poll() is None
+        page.open()
+        yield page
+    finally:
+        process.terminate()
+        process.wait(WITHIN_S)
+        process.stdout.close()
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with browsing(tmp_path_factory.mktemp("browser")) as browser:
+        browser.set_window_size(*WIDE)
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    """A page on which two variants run."""
+    with serving(tmp_path_factory.mktemp("live"), browser) as page:
+        for name, variant in CHOSEN.items():
+            page.choose(name, variant)
+            page.press(name, "Start")
+        for name, variant in CHOSEN.items():
+            page.until(lambda name=name, said=f"{variant} runs.": page.said(name) == said)
+        yield page
+
+
+def test_posts_light_up_in_the_feeds_and_none_is_missing(page):
+    page.until(lambda: page.shows("Left", "Accepted") > 0)
+    page.until(lambda: page.browser.find_elements(By.CSS_SELECTOR, ".side .friends .soon, .late"))
+    page.until(lambda: page.is_missing_nothing("Left"))
+
+    assert page.text(page.side("Left", ".cores li"))
+    assert page.browser.find_elements(By.CSS_SELECTOR, page.side("Left", ".curves path"))
+
+
+def test_a_slider_changes_the_load_while_it_runs(page):
+    page.find("input[type=range]").send_keys(Keys.ARROW_RIGHT * 8)
+
+    page.until(lambda: page.text(".slider span") == "Posts per second: 60")
+    page.until(lambda: page.shows("Left", "Offered") > 40)
+
+
+def test_another_variant_runs_beside_the_other_side(page):
+    page.press("Right", "Stop")
+    page.until(lambda: page.said("Right") == "sqlite-inline-bulk has ended, and its servers.")
+    page.choose("Right", "oracle-inline-bulk")
+    page.press("Right", "Start")
+    page.until(lambda: "'oracle' is none of sqlite, " in page.said("Right"))
+    page.choose("Right", "sqlite-pull")
+    page.press("Right", "Start")
+    page.until(lambda: page.said("Right") == "sqlite-pull runs.")
+    page.until(lambda: page.shows("Right", "Accepted") > 0)
+
+    assert page.said("Left").endswith("runs.")
+
+
+def test_a_fault_is_survived(page):
+    page.press("Left", "Kill the drainer")
+
+    page.until(lambda: "It is mended." in page.said("Left"))
+    page.until(lambda: page.is_missing_nothing("Left"))
+
+
+def test_a_tab_that_is_loaded_again_shows_the_same(page):
+    page.open()
+
+    page.until(lambda: page.shows("Left", "Accepted") > 0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("device", ["wide", "phone"])
+def test_the_page_fits_and_is_accessible(page, scheme, device):
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    page.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    if device == "phone":
+        page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    page.until(lambda: is_dark(page) == (scheme == "dark"))
+
+    assert not overflows(page.browser)
+    page.until(lambda: violations(page.browser) == [])
+    page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def is_dark(page):
+    script = "return document.body.classList.contains('body--dark')"
+    return page.browser.execute_script(script)
+
+
+def test_the_tour_asks_before_it_runs(page):
+    page.find("summary").send_keys(Keys.ENTER)
+    run = page.browser.find_element(By.XPATH, "//button[contains(., 'Run it')]")
+
+    assert "How many friends" in page.text(".tour")
+    assert not run.is_enabled()
+    page.focus(".tour [role=radio]").send_keys(Keys.SPACE)
+    page.until(run.is_enabled)
+
+
+def test_nothing_is_fetched_from_elsewhere_and_nothing_fails(page):
+    script = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+    fetched = page.browser.execute_script(script)
+
+    assert fetched
+    assert [it for it in fetched if not it.startswith(page.url)] == []
+    assert [it for it in page.browser.get_log("browser") if it["level"] == "SEVERE"] == []
+
+
+def test_a_port_that_is_taken_is_told(page):
+    port = page.url.split(":")[2].strip("/")
+    command = [sys.executable, "-m", "lab", "live", f"--port={port}"]
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S)
+
+    assert done.returncode == 1
+    assert "choose another with --port" in done.stderr
+
+
+def test_everything_ends_with_the_last_tab(page):
+    started = psutil.Process(page.process.pid).children(recursive=True)
+    assert started
+
+    page.browser.get("about:blank")
+
+    assert page.process.wait(WITHIN_S) == 0
+    assert psutil.wait_procs(started, timeout=WITHIN_S)[1] == []
+    assert list(page.scratch.glob("lab-*")) == []
+
+
+def test_everything_ends_with_ctrl_c_even_while_a_side_starts(browser, tmp_path):
+    with serving(tmp_path, browser) as page:
+        page.press("Left", "Start")
+        page.until(lambda: "Starting" in page.said("Left"))
+        page.until(lambda: psutil.Process(page.process.pid).children())
+        started = psutil.Process(page.process.pid).children(recursive=True)
+
+        page.process.send_signal(signal.SIGINT)
+
+        page.process.wait(WITHIN_S)
+        assert psutil.wait_procs(started, timeout=WITHIN_S)[1] == []
+        assert list(page.scratch.glob("lab-*")) == []
+
+
+@pytest.mark.alone
+def test_the_page_costs_little_of_a_core(browser, tmp_path):
+    with serving(tmp_path, browser) as page:
+        page.choose("Left", "sqlite-outbox-setbased")
+        page.press("Left", "Start")
+        page.until(lambda: page.said("Left") == "sqlite-outbox-setbased runs.")
+        page.find("input[type=range]").send_keys(Keys.ARROW_RIGHT * 96)
+        page.until(lambda: page.shows("Left", "Offered") > 400)
+
+        before, began = cpu_s(page.process.pid), time.monotonic()
+        time.sleep(WATCHED_S)
+        used = (cpu_s(page.process.pid) - before) / (time.monotonic() - began)
+
+        assert page.text(".slider span") == "Posts per second: 500"
+        assert used < MOST_CORES
+
+
+def cpu_s(pid):
+    used = psutil.Process(pid).cpu_times()
+    return used.user + used.system

@@ -1,0 +1,97 @@
+"""The tour of the live page, on sides that start nothing."""
+
+import pytest
+
+from lab.faults.catalogue import FAULTS
+from lab.live import harm, tour
+from lab.live.side import RUNNING, STOPPED, Side, variant_named
+from lab.live.stage import FIRST, Stage, variant_names
+from lab.live.steps import STEPS
+from lab.live.tour import FAILED, PREDICT, RUN, START, STOP, TOLD, Tour
+from launch.service import Seed
+
+
+class Idle(Side):
+    """A side that only says that it runs."""
+
+    def start(self, name):
+        self.variant, self.state = variant_named(name), RUNNING
+
+    def stop(self):
+        self.state = STOPPED
+
+
+@pytest.fixture
+def guided():
+    stage = Stage(Seed(), "auto")
+    stage.sides = [Idle(side.name, side.seed, side.servers) for side in stage.sides]
+    return Tour(stage)
+
+
+@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
+def test_a_step_can_be_run(step):
+    variants = [variant_named(name) for name in step.variants]
+
+    assert 0 <= step.right < len(step.answers)
+    assert not step.fault or (step.fault in harm.BUTTONS and FAULTS[step.fault].suits(variants[1]))
+
+
+def test_a_step_is_predicted_run_and_then_told(guided):
+    assert guided.phase == PREDICT
+
+    guided.run(1)
+    assert guided.phase == STOP
+    guided.tick()
+    assert guided.phase == START
+    assert [side.variant.name for side in guided.stage.sides] == list(STEPS[0].variants)
+    assert guided.stage.rates.posts_per_s == STEPS[0].posts_per_s
+    guided.tick()
+    guided.tick()
+    assert guided.phase == RUN
+    guided._began_at -= STEPS[0].seconds
+    guided.tick()
+    assert guided.phase == TOLD
+    assert guided.prediction == 1
+
+
+def test_the_last_step_breaks_the_right_side_once(guided, monkeypatch):
+    broken = []
+    monkeypatch.setattr(tour.harm, "inject", lambda name, side: broken.append((name, side.name)))
+    guided.go_to(len(STEPS) - 1)
+    guided.run(0)
+    for _ in range(3):
+        guided.tick()
+    assert broken == []
+
+    guided._began_at -= STEPS[-1].seconds / 2
+    guided.tick()
+    guided.tick()
+
+    assert broken == [("drainer-killed", "Right")]
+
+
+def test_a_side_that_does_not_run_ends_the_step(guided):
+    guided.run(0)
+    guided.tick()
+    guided.stage.sides[0].stop()
+    guided.tick()
+
+    assert guided.phase == FAILED
+
+
+def test_a_side_is_started_once(guided):
+    side = Side("Left", Seed(), "auto")
+    side.state = RUNNING
+
+    with pytest.raises(ValueError, match="Left is running: stop it first"):
+        side.start(FIRST[0])
+
+
+def test_a_variant_with_an_api_of_its_own_is_refused():
+    with pytest.raises(ValueError, match="has an API of its own"):
+        variant_named("author_sqlite")
+
+
+def test_every_offered_variant_is_known():
+    assert len(variant_names()) > 50
+    assert {variant_named(name).name for name in variant_names()} == set(variant_names())

@@ -1,0 +1,85 @@
+"""The look-ups of the live page's load."""
+
+import json
+
+import pytest
+
+from locustfiles.connections import Answer
+from locustfiles.lookout import CELLS, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post, Reader
+
+POST = Post(id=7, author=3, accepted_at=100.0)
+NO_BACKLOG = {"posts": 0, "oldest_age_s": None}
+
+
+@pytest.fixture
+def lookout(tmp_path):
+    tokens = tmp_path / "tokens.csv"
+    rows = [f"{number},token{number}" for number in range(1, 301)]
+    tokens.write_text("\n".join(["person_id,token", *rows]))
+    return Lookout(Reader.read_all(tokens), friends=200, host="feed.example")
+
+
+def look(lookout, at, *shown):
+    """Send what is due, answer each with these posts, and return how many there were."""
+    posts = [{"id": post_id, "author": author} for post_id, author in shown]
+    requests = [request for _, request in lookout.requests(at, 0.25)]
+    for request in requests:
+        assert request.wanted(Answer(200, b"", json.dumps({"posts": posts}).encode())) == ""
+    return len(requests)
+
+
+def test_a_delivered_post_that_no_feed_shows_is_missing(lookout):
+    lookout.accepted(POST)
+    lookout.backlog(102.0, NO_BACKLOG)
+    look(lookout, 102.0, (6, 3))
+    look(lookout, 102.25)
+
+    assert lookout.figures()["audit"] == {"found": 0, "missing": 1, "pending": 0}
+
+
+def test_another_post_with_its_id_is_not_taken_for_it(lookout):
+    lookout.accepted(POST)
+    lookout.backlog(102.0, NO_BACKLOG)
+    look(lookout, 102.0, (7, 4))
+    look(lookout, 102.25)
+
+    assert lookout.figures()["audit"]["missing"] == 1
+
+
+def test_a_delivered_post_that_is_shown_is_found(lookout):
+    lookout.accepted(POST)
+    lookout.backlog(102.0, NO_BACKLOG)
+    look(lookout, 102.0, (7, 3), (6, 3))
+    look(lookout, 102.25)
+
+    assert lookout.figures()["audit"] == {"found": 1, "missing": 0, "pending": 0}
+
+
+def test_a_post_of_the_backlog_is_not_looked_for_by_the_audit(lookout):
+    lookout.accepted(POST)
+    lookout.backlog(102.0, {"posts": 9, "oldest_age_s": 5.0})
+
+    assert look(lookout, 100.0) == 0
+    assert lookout.figures()["audit"] == {"found": 0, "missing": 0, "pending": 1}
+
+
+def test_the_watched_post_lights_up_where_it_is_shown(lookout):
+    lookout.accepted(POST)
+    first = POST.accepted_at + FIRST_ROUND_S
+
+    assert look(lookout, first) == CELLS
+    assert set(lookout.figures()["watched"]) == {None}
+    assert look(lookout, first + ROUND_EVERY_S, (7, 3)) == CELLS
+    assert all(age >= ROUND_EVERY_S for age in lookout.figures()["watched"])
+    assert look(lookout, first + 2 * ROUND_EVERY_S) == 0
+    assert len(lookout.figures()["settled"]) == CELLS
+
+
+def test_a_refused_look_is_repeated(lookout):
+    lookout.accepted(POST)
+    lookout.backlog(102.0, NO_BACKLOG)
+    for _, request in lookout.requests(102.0, 0.25):
+        assert request.wanted(Answer(503, b"", b"")) == "status 503 without Retry-After"
+
+    assert lookout.figures()["audit"]["pending"] == 1
+    assert look(lookout, 105.0, (7, 3)) > 0
