@@ -3,6 +3,7 @@
 import shutil
 from contextlib import contextmanager
 
+from axe_core_python.selenium import Axe
 from selenium import webdriver
 
 CHROMIUM = (
@@ -25,6 +26,13 @@ def browsing(folder):
         yield browser
     finally:
         browser.quit()
+
+
+def violations(browser, *impacts):
+    """Return the rules of accessibility that a page breaks (axe), of these impacts or of any."""
+    browser.set_script_timeout(120)
+    found = Axe().run(browser)["violations"]
+    return [it["id"] for it in found if not impacts or it["impact"] in impacts]
 
 
 def overflows(browser):

@@ -7,8 +7,9 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from lab.reporting import plots, tables
+from lab.reporting import first_screen, plots, tables
 from lab.reporting.comparison import answer, presentation_of
+from lab.reporting.meanings import MEANINGS
 from lab.results.result import Result
 from lab.results.summary import Summary
 
@@ -18,11 +19,19 @@ TEMPLATES = Environment(
     autoescape=True,
     undefined=StrictUndefined,
 )
+TEMPLATES.globals["script"] = Markup((HERE / "tables.js").read_text())  # noqa: S704  our own
 
 
-def as_html(results: Sequence[Result], compared: Sequence[Summary]) -> str:
+def as_html(results: Sequence[Result], compared: Sequence[Summary], folder: Path) -> str:
+    """Return the page; its links to lessons work from a folder inside the repository."""
+    presentation = presentation_of(compared)
     return TEMPLATES.get_template("page.html").render(
         title=tables.title(results),
+        tried=first_screen.tried(results, compared),
+        advice=first_screen.advice(compared),
+        lesson=first_screen.lesson(presentation.lesson, folder),
+        axis=presentation.axis,
+        meanings=MEANINGS,
         answer=answer(compared),
         machine=tables.machine(results),
         headline=Markup(headline(compared)),  # noqa: S704  our own drawing
@@ -34,7 +43,7 @@ def as_html(results: Sequence[Result], compared: Sequence[Summary]) -> str:
             )
         ],
         remarks=tables.remarks(compared),
-        plots=list(_plots(compared)),
+        plots=list(_plots(compared, folder)),
         errors=tables.errors(results),
         variants=[_variant(summary) for summary in compared],
         limitations=tables.limitations(results, compared),
@@ -59,9 +68,17 @@ def headline(compared: Sequence[Summary]) -> str:
     return plots.bars(compared, column.figure, presentation.axis, marks, offered)
 
 
-def _plots(compared: Sequence[Summary]) -> Iterator[tuple[str, str, Markup]]:
-    for heading, text, draw in presentation_of(compared).pictures:
-        yield heading, text, Markup(draw(compared))  # noqa: S704  our own drawing
+def _plots(compared: Sequence[Summary], folder: Path) -> Iterator[dict[str, object]]:
+    results = [result for summary in compared for result in summary.results]
+    for plot in presentation_of(compared).pictures:
+        if not any(map(plot.data, results)):
+            continue
+        yield {
+            "heading": plot.heading,
+            "text": plot.text,
+            "lesson": first_screen.lesson(plot.lesson, folder),
+            "svg": Markup(plot.draw(compared)),  # noqa: S704  our own drawing
+        }
 
 
 def _variant(summary: Summary) -> dict[str, object]:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from io import StringIO
-from itertools import cycle
 from typing import Any, NamedTuple
 
 import matplotlib as mpl
@@ -32,6 +31,10 @@ class Mark(NamedTuple):
 Drawing = Callable[..., Figure]
 Points = Sequence[tuple[float, float]]
 
+TIP = "tip: "
+"""Prefix of a gid whose rest a page shows on hover."""
+CURVES = 8
+"""Curves in colour; more are drawn in grey."""
 INK = "#010203"
 """Placeholder colour; replaced by the page's text colour."""
 GOOD, BAD, PUBLISHED = "#2f7ed8", "#d9480f", "#8a63d2"
@@ -56,6 +59,11 @@ LATE_MS = 1000
 WIDTH = 5.4
 """Inches; narrow, so that text is readable on a phone."""
 ROW = 0.27
+REM_PER_INCH = 7
+"""Least width of a drawing on a page, below which its text would be too small; it scrolls."""
+LETTER = 0.065
+"""Inches; room for each letter of a name beyond ROOM."""
+ROOM = 34
 STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "feed",  # the same picture is the same file
@@ -80,10 +88,15 @@ def as_svg(draw: Drawing) -> Callable[..., str]:
     def drawn(*args: object) -> str:
         out = StringIO()
         with mpl.rc_context(STYLE):
-            draw(*args).savefig(out, format="svg", metadata={"Date": None})
+            figure = draw(*args)
+            figure.savefig(out, format="svg", metadata={"Date": None})
         svg = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
+        svg = re.sub(rf'<g id="{TIP}(.*?)">', r"<g><title>\1</title>", svg)
+        svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # several drawings share a page
         svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
-        return re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
+        svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
+        least = figure.get_figwidth() * REM_PER_INCH
+        return svg.replace("<svg ", f'<svg style="min-width: {least:.0f}rem" ', 1)
 
     return drawn
 
@@ -103,7 +116,10 @@ def bars(
 ) -> Figure:
     """A figure by variant on a log scale, published ones as marks."""
     rows = len(compared) + len(published)
-    figure, axes = _rows(rows)
+    names = [summary.name for summary in compared] + [
+        f"published: {mark.what}" for mark in published
+    ]
+    figure, axes = _rows(names)
     values = [summary.median(value) or 0.0 for summary in compared] + [
         mark.value for mark in published
     ]
@@ -117,9 +133,6 @@ def bars(
     if offered is not None:
         axes.axvline(offered, color=INK, linewidth=0.8, linestyle=":")
         axes.text(offered, -0.75, "offered ", ha="right", va="center", fontsize=7)
-    names = [summary.name for summary in compared] + [
-        f"published: {mark.what}" for mark in published
-    ]
     axes.set_yticks(range(rows), names)
     axes.set_xscale("log")
     axes.set_xlim(least, most * 40)
@@ -136,10 +149,11 @@ def _bar(axes: Axes, at: int, summary: Summary, value: Value, least: float) -> N
         return
     low, high = summary.spread(value)
     crossed = None if summary.is_clean else "xxxx"
-    axes.barh(
+    (bar,) = axes.barh(
         at, middle, height=0.66, left=0, color=GOOD if summary.is_clean else "none",
         edgecolor=GOOD if summary.is_clean else BAD, hatch=crossed, linewidth=0.8,
     )  # fmt: skip
+    bar.set_gid(f"{TIP}{summary.name}: {number(middle)} ({number(low)} … {number(high)})")
     axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
     _label(
         axes, high, at, _with_success(middle, summary.median(lambda r: r.success)) + _but(summary)
@@ -171,6 +185,25 @@ def latency(compared: Sequence[Summary]) -> Figure:
 
 
 @as_svg
+def by_second(compared: Sequence[Summary]) -> Figure:
+    """Good answers, and their p99, in each second of the window."""
+    figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
+    above, below = figure.subplots(2, sharex=True)
+    _draw(above, compared, lambda r: [(second, rate) for second, rate, _ in r.by_second])
+    _draw(below, compared, lambda r: [(second, p99) for second, _, p99 in r.by_second if p99])
+    above.set_ylabel("good answers in a second")
+    above.set_ylim(bottom=0)
+    below.set_ylabel("p99 of a second, ms (log)")
+    below.set_yscale("log")
+    below.yaxis.set_major_formatter("{x:,.12g}")
+    below.set_xlabel("seconds since the measured window began")
+    if above.lines:
+        named = above.get_legend_handles_labels()
+        figure.legend(*named, loc="outside lower center", ncols=2, fontsize=7)
+    return figure
+
+
+@as_svg
 def backlog(compared: Sequence[Summary]) -> Figure:
     """Posts without a receipt over time; the load ends where a curve begins to fall for good."""
     return _curves(
@@ -192,13 +225,7 @@ def _curves(
 ) -> Figure:
     figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
     axes = figure.add_subplot()
-    colours = mpl.colormaps["tab20"].colors  # type: ignore[attr-defined]
-    for summary, colour in zip(compared, cycle(colours), strict=False):
-        for run, result in enumerate(summary.results):
-            drawn = points(result)
-            if drawn:
-                name = summary.name if run == 0 else None
-                axes.plot(*zip(*drawn, strict=True), color=colour, label=name, linewidth=1.2)
+    _draw(axes, compared, points)
     if log:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:,.12g}")
@@ -210,17 +237,40 @@ def _curves(
     return figure
 
 
+def _draw(axes: Axes, compared: Sequence[Summary], points: Callable[[Result], Points]) -> None:
+    """Draw a curve for each run that has points."""
+    for at, summary in enumerate(compared):
+        for run, result in enumerate(summary.results):
+            drawn = points(result)
+            if drawn:
+                name = summary.name if run == 0 and at < CURVES else None
+                xs, ys = zip(*drawn, strict=True)
+                (curve,) = axes.plot(xs, ys, **pen(at), label=name)
+                ends = (
+                    f"{number(min(ys))} … {number(max(ys))} over {number(xs[0])} … {number(xs[-1])}"
+                )
+                curve.set_gid(f"{TIP}{summary.name}: {ends}")
+
+
+def pen(at: int) -> dict[str, Any]:
+    """Return how a curve is drawn: the first ones in colour, the rest thin, grey and behind."""
+    if at < CURVES:
+        return {"color": SERIES[at], "linewidth": 1.2}
+    return {"color": GREY, "linewidth": 0.6, "alpha": 0.5, "zorder": 1}
+
+
 @as_svg
 def cpu(compared: Sequence[Summary]) -> Figure:
     """Cores busy by group of processes, within the window."""
-    figure, axes = _rows(len(compared), extra=0.5)
+    figure, axes = _rows([summary.name for summary in compared], extra=0.5)
     for at, summary in enumerate(compared):
         left = 0.0
         for role, colour in ROLE_COLOURS.items():
             used = summary.median(lambda r, role=role: r.cores(role)) or 0.0  # type: ignore[misc]
-            axes.barh(
+            (bar,) = axes.barh(
                 at, used, left=left, height=0.66, color=colour, label=role if not at else None
             )
+            bar.set_gid(f"{TIP}{summary.name}, {role}: {used:.2f} cores")
             left += used
     axes.set_yticks(range(len(compared)), [summary.name for summary in compared])
     axes.set_xlabel("cores busy")
@@ -234,7 +284,7 @@ def cost(compared: Sequence[Summary]) -> Figure:
     shown = [
         summary for summary in compared if summary.median(lambda r: r.cpu_s_per_million_deliveries)
     ]
-    figure, axes = _rows(max(1, len(shown)))
+    figure, axes = _rows([summary.name for summary in shown] or [""])
     for at, summary in enumerate(shown):
         seconds = summary.median(lambda r: r.cpu_s_per_million_deliveries) or 0.0
         axes.barh(at, seconds, height=0.66, color=GOOD)
@@ -247,9 +297,11 @@ def cost(compared: Sequence[Summary]) -> Figure:
     return figure
 
 
-def _rows(count: int, extra: float = 0.0) -> tuple[Figure, Axes]:
-    """Return a figure with a row for each of ``count`` names, the first on top."""
-    figure = Figure(figsize=(WIDTH, 0.75 + extra + ROW * count), layout="constrained")
+def _rows(names: Sequence[str], extra: float = 0.0) -> tuple[Figure, Axes]:
+    """Return a figure with a row for each name, the first on top."""
+    count = len(names)
+    width = WIDTH + LETTER * max(0, max(map(len, names)) - ROOM)
+    figure = Figure(figsize=(width, 0.75 + extra + ROW * count), layout="constrained")
     axes = figure.add_subplot()
     axes.set_ylim(count - 0.4, -1.1 if not extra else -0.6)
     axes.tick_params(axis="y", length=0)

@@ -37,6 +37,10 @@ class Plot(NamedTuple):
     heading: str
     text: str
     draw: Callable[[Sequence[Summary]], str]
+    lesson: str = "docs/reading-a-report.md"
+    """The page of the repository that explains it."""
+    data: Callable[[Result], object] = lambda result: True
+    """What it draws of a result; it is left out where no result has any."""
 
 
 OFFERED = Column("offered /s", lambda r: r.offered_rps or None)
@@ -50,6 +54,12 @@ LATENCY = Plot(
     "Latency",
     "The share of requests that were answered within a time, from every request's own time.",
     plots.latency,
+)
+BY_SECOND = Plot(
+    "Second by second",
+    "Whether a variant is steady: good answers and the p99 of their latency in each second.",
+    plots.by_second,
+    data=lambda r: r.by_second,
 )
 CPU = Plot("Where the CPU went", "Cores busy within the window.", plots.cpu)
 
@@ -70,9 +80,11 @@ class Presentation(ABC):
     """Sentence that compares the best with the last; ``rates``: the last one's first."""
     findings: ClassVar[tuple[str, ...]]
     """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
-    pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, CPU)
+    pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, BY_SECOND, CPU)
     limitations: ClassVar[tuple[str, ...]] = ()
     summary_class: ClassVar[type[Summary]] = Summary
+    lesson: ClassVar[str] = "docs/reading-a-report.md"
+    """The page of the repository that explains the experiment."""
     measures_generator: ClassVar[bool] = False
     """The load generator is part of what is measured, so it may be saturated."""
     condition: ClassVar[str] = "that delivers finished with a clean audit"

@@ -32,7 +32,7 @@ def report(folder: Path) -> bool:
     (folder / "results.json").write_text(json.dumps([asdict(r) for r in results]) + "\n")
     _write_csv(folder / "results.csv", results)
     (folder / "report.md").write_text(as_markdown(results, compared))
-    (folder / "report.html").write_text(as_html(results, compared))
+    (folder / "report.html").write_text(as_html(results, compared, folder))
     (folder / "headline.svg").write_text(plots.standing_alone(headline(compared)))
     return all(summary.as_expected for summary in compared)
 

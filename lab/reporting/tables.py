@@ -120,8 +120,11 @@ def title(results: Sequence[Result]) -> str:
 def machine(results: Sequence[Result]) -> str:
     env = results[0].environment
     speeds = [r.environment["calibration_ms"] for r in results]
+    servers = sorted({name for r in results for name in r.environment["servers"].values()})
+    software = [f"Python {env['python']}", *servers]
     return (
-        f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, Python {env['python']}, "
+        f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, "
+        f"{', '.join(software)}, "
         f"commit {env['commit'] or 'unknown'}, {results[0].started_at}; calibration "
         f"{min(speeds):g} … {max(speeds):g} ms"
     )

@@ -1,6 +1,6 @@
 """Figures of a result, from single requests and receipts."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,17 @@ def quantiles(values_ms: ArrayLike) -> list[float]:
     return found
 
 
+def by_second(
+    ended_and_ms: Iterable[tuple[float, float]], start: float, seconds: int
+) -> list[tuple[int, int, float | None]]:
+    """Return (second, how many, p99 of their ms) for each second since ``start``."""
+    found: list[list[float]] = [[] for _ in range(seconds)]
+    for ended_at, ms in ended_and_ms:
+        if start <= ended_at < start + seconds:
+            found[int(ended_at - start)].append(ms)
+    return [(at, len(ms), percentiles(ms, ["p99"])["p99"]) for at, ms in enumerate(found)]
+
+
 def lag_ms(receipts: Sequence[Receipt], start: float, end: float) -> list[float]:
     """Return the time to the receipt of the posts that were created in a window."""
     return [
@@ -32,6 +43,14 @@ def lag_ms(receipts: Sequence[Receipt], start: float, end: float) -> list[float]
         for receipt in receipts
         if receipt.delivered_at is not None and start <= receipt.created_at < end
     ]
+
+
+def by_size(receipts: Sequence[Receipt]) -> dict[int, list[Receipt]]:
+    """Group receipts by deliveries, rounded up to a power of ten, the smallest first."""
+    found: dict[int, list[Receipt]] = {}
+    for receipt in sorted(receipts, key=lambda it: it.deliveries):
+        found.setdefault(10 ** len(str(max(0, receipt.deliveries - 1))), []).append(receipt)
+    return found
 
 
 def deliveries(receipts: Sequence[Receipt], start: float, end: float) -> int:

@@ -65,6 +65,11 @@ class Requests(NamedTuple):
         return [it for it in self.counted if it.answered and start <= it.ended_at < end]
 
     @property
+    def succeeded(self) -> list[Request]:
+        """Those of ``answered`` that succeeded."""
+        return [it for it in self.answered if not it.error]
+
+    @property
     def in_flight(self) -> float:
         """How many of the counted ones waited for an answer, on average."""
         start, end = self.window

@@ -60,6 +60,8 @@ class Result:
     latency_ms: dict[str, float | None] = field(default_factory=dict)
     latency_quantiles_ms: list[float] = field(default_factory=list)
     """Of 0 %, 1 % … 100 % of the requests that succeeded."""
+    by_second: list[tuple[int, int, float | None]] = field(default_factory=list)
+    """Second of the window, requests that succeeded in it, and the p99 of their latency in ms."""
     deliveries: int | None = 0
     deliveries_per_s: float | None = None
     lag_ms: dict[str, float | None] = field(default_factory=dict)

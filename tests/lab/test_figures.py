@@ -34,6 +34,17 @@ def test_lag_is_of_the_posts_created_in_the_window():
     assert figures.lag_ms([*RECEIPTS, PENDING], 100.5, 110) == pytest.approx([300, 2500])
 
 
+def test_receipts_are_grouped_by_the_power_of_ten_of_their_deliveries():
+    sizes = {
+        most: [it.deliveries for it in some]
+        for most, some in figures.by_size(
+            [Receipt(1.0, 1.1, count) for count in (1001, 1, 10, 11, 1000, 501)]
+        ).items()
+    }
+
+    assert sizes == {10: [1, 10], 100: [11], 1000: [501, 1000], 10_000: [1001]}
+
+
 def test_deliveries_count_at_their_receipt():
     assert figures.deliveries([*RECEIPTS, PENDING], 100, 102) == 1002
 

@@ -6,10 +6,10 @@ from selenium.webdriver.common.by import By
 from lab.experiments import EXPERIMENTS
 from lab.reporting.report import report
 from launch.variants import Variant
-from tests.browser import NARROW, WIDE, browsing, overflows
+from tests.browser import NARROW, WIDE, browsing, overflows, violations
 from tests.lab.test_report import CLEAN, HALF, result
 
-PICTURES = 5
+PICTURES = 6
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +31,7 @@ def result_of(name, rate):
         latency_ms={"mean": 500 / rate, "p95": 900 / rate, "p99": 1_000 / rate},
         latency_quantiles_ms=[(n + 1) * 10 / rate for n in range(101)],
         lag_ms={"p50": 40.0, "p99": 90_000 / rate},
+        by_second=[(second, int(rate), 1_000 / rate) for second in range(25)],
         backlog=[(float(second), int(rate)) for second in range(25)],
         drain_s=0.1,
         cpu_s={"web": 12.0, "database": rate / 40, "locust": 6.0},
@@ -68,7 +69,7 @@ def brightness(browser, what):
 
 
 def test_the_answer_comes_first(browser):
-    first = browser.find_element(By.CSS_SELECTOR, "h1 + p").text
+    first = browser.find_element(By.CSS_SELECTOR, "h1 + dl dd").text
 
     assert " answered " in first
     assert " deliveries/s" in first
@@ -76,7 +77,7 @@ def test_the_answer_comes_first(browser):
 
 def test_every_variant_has_a_line_and_the_command_to_repeat_it(browser):
     lines = browser.find_elements(By.CSS_SELECTOR, "tbody tr.measured, tbody tr.failed")
-    details = browser.find_elements(By.TAG_NAME, "details")
+    details = browser.find_elements(By.CSS_SELECTOR, "h2 ~ details:has(pre)")
 
     assert len(lines) == len(details) >= 20
     details[0].find_element(By.TAG_NAME, "summary").click()
@@ -89,3 +90,31 @@ def test_nothing_is_fetched_from_elsewhere(browser):
     script = "return performance.getEntriesByType('resource').map(entry => entry.name)"
 
     assert browser.execute_script(script) == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nobody_is_shut_out(browser, scheme):
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+
+    assert violations(browser, "serious", "critical") == []
+    assert browser.get_log("browser") == []
+
+
+def test_a_heading_sorts_by_its_figure_and_a_filter_hides_rows(browser):
+    browser.find_element(By.XPATH, "//th//button[contains(., 'posts/s')]").send_keys("\n")
+    rows = browser.find_elements(By.CSS_SELECTOR, "table.audited tbody tr")
+    rates = [row.find_elements(By.TAG_NAME, "td")[3].text for row in rows]
+
+    assert float(rates[0]) == max(map(float, rates))
+
+    browser.find_element(By.CSS_SELECTOR, "input[type=search]").send_keys("packed")
+    shown = [row.text for row in rows if row.is_displayed()]
+    assert shown
+    assert all("packed" in row for row in shown)
+
+
+def test_pictures_show_their_figures_on_hover(browser):
+    titles = browser.find_elements(By.CSS_SELECTOR, ".plot svg g > title")
+
+    assert any("cores" in one.get_attribute("textContent") for one in titles)

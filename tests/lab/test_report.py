@@ -5,7 +5,9 @@ import re
 import pytest
 
 from lab.__main__ import main
+from lab.experiments import EXPERIMENTS
 from lab.reporting.comparison import answer, ranked, summaries
+from lab.reporting.first_screen import REPOSITORY, lesson
 from lab.results.result import Balance, Result, read_results
 from lab.running.resources import Shortage, check_resources
 
@@ -72,6 +74,15 @@ def test_a_result_survives_a_round_trip_through_its_file(tmp_path):
     (read,) = read_results(tmp_path)
     assert read.latency_ms == {"p99": 1.5}
     assert [tuple(point) for point in read.backlog] == [(0.0, 3)]
+
+
+def test_a_report_names_the_servers_of_all_runs(tmp_path):
+    other = result("mysql_tuned-inline-bulk")
+    other.environment = ENVIRONMENT | {"servers": {"database": "MySQL 9.7.4"}}
+
+    _, report = report_of(tmp_path, result(), other)
+
+    assert "Python 3.11, MySQL 9.7.4, SQLite 3, commit abc" in report
 
 
 def test_repeats_give_their_median():
@@ -255,6 +266,16 @@ def test_with_enough_runs_the_spread_decides_a_tie():
     )
 
 
+def test_lag_is_told_by_the_size_of_authors_where_they_differ(tmp_path):
+    extra = {"deliveries_mean": 621.0, "deliveries_p99": 501.0, "deliveries_max": 100_001.0}
+    lags = {"lag_p99_to_1000": 80.0, "lag_p99_to_1000000": 900.0}
+
+    _, markdown = report_of(tmp_path, result(extra=extra | lags))
+
+    assert "621 deliveries in the mean, 501 at p99 and 100,001 at most" in markdown
+    assert "80 ms for posts with up to 1,000, 900 ms for posts with up to 1,000,000" in markdown
+
+
 def test_external_servers_are_not_measured(tmp_path):
     """Otherwise their cores would count as 0."""
     one = result(cpu_s={"web": 10.0, "redis": None}, lag_ms={"p99": 9.0})
@@ -364,3 +385,17 @@ def test_each_load_has_lines_of_its_own_and_the_heaviest_is_ranked(tmp_path):
         "sqlite-outbox-bulk, heavy",
         "sqlite-inline-bulk, heavy",
     ]
+
+
+def test_a_report_links_to_its_lesson_only_from_inside_the_repository(tmp_path):
+    inside = lesson("docs/faults.md", REPOSITORY / "results" / "one")
+
+    assert inside["link"] == "../../docs/faults.md"
+    assert lesson("docs/faults.md", tmp_path) == {"path": "docs/faults.md", "link": None}
+
+
+def test_every_lesson_of_a_report_exists():
+    presentations = [experiment.presentation for experiment in EXPERIMENTS.values()]
+    paths = {it.lesson for one in presentations for it in (one, *one.pictures)}
+
+    assert all((REPOSITORY / path).is_file() for path in paths)

@@ -1,0 +1,39 @@
+"""The first screen of a report: what was tried, and what to do with the answer."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.reporting.comparison import presentation_of, ranked
+from lab.results.result import Result
+from lab.results.summary import Summary
+
+REPOSITORY = Path(__file__).parents[2]
+
+
+def tried(results: Sequence[Result], compared: Sequence[Summary]) -> str:
+    first = results[0]
+    variants = len({summary.variant.name for summary in compared})
+    window = f", {first.window_s} s measured in each" if first.window_s else ""
+    return f"The experiment {first.experiment}: {variants} variants, {len(results)} runs{window}."
+
+
+def advice(compared: Sequence[Summary]) -> str:
+    best = [] if presentation_of(compared).verdict(compared) else ranked(compared)
+    wrong = [summary.name for summary in compared if not summary.as_expected]
+    said = []
+    if wrong:
+        said.append(f"Read the audits and errors of {', '.join(wrong)} first.")
+    if best:
+        said.append(
+            f"For this load, begin with {best[0].name}, and repeat it on your machine with the "
+            "command under Variants below. Figures of another machine or load don't carry over."
+        )
+    return " ".join(said) or "Compare it with a second run before you rely on a figure."
+
+
+def lesson(path: str, folder: Path) -> dict[str, str | None]:
+    """Return a page of the repository, with a link where the report lies in the repository."""
+    here = folder.resolve()
+    is_inside = here.is_relative_to(REPOSITORY)
+    return {"path": path, "link": os.path.relpath(REPOSITORY / path, here) if is_inside else None}
