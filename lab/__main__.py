@@ -3,9 +3,10 @@
 import argparse
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import NoReturn
 
 from lab import load_calculator
 from lab.advise.answer import advise
@@ -15,6 +16,7 @@ from lab.advise.check import check
 from lab.advise.output import as_markdown, show, write_page
 from lab.advise.situation import asked as asked_situation
 from lab.arguments import PUBLISHED, parser
+from lab.before import as_line, check_folders, check_servers
 from lab.bench import bench
 from lab.bench.grid import Grid
 from lab.bench.output import report_bench
@@ -22,12 +24,13 @@ from lab.bench.record import FILE as BENCH
 from lab.bench.targets import choose
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
-from lab.progress import console, print_whole
+from lab.progress import print_page, print_whole
 from lab.reporting.report import report
 from lab.reporting.two_runs import compare
 from lab.results.result import read_results
 from lab.running.calibration import calibration_ms
 from lab.running.invocation import Invocation
+from lab.running.load import chosen
 from lab.running.matrix import INTERRUPTED, run_matrix
 from lab.running.repeats import Repeats
 from lab.running.single_run import serve
@@ -42,14 +45,15 @@ RESULTS = Path("results")
 def main(argv: Sequence[str] | None = None) -> int:
     top = parser(COMMANDS, __doc__)
     options = top.parse_args(argv)
+    refuse: Callable[[str], NoReturn] = options.refuse
     for number in (signal.SIGINT, signal.SIGTERM):  # clean up, also where a shell ignores Ctrl-C
         signal.signal(number, signal.default_int_handler)
     try:
         return int(options.command(options))
     except (UnknownVariant, ValueError, FileNotFoundError) as error:
-        top.error(str(error))
-    except RunFailed as error:
-        print(error, file=sys.stderr)
+        refuse(as_line(error) if isinstance(error, OSError) else str(error))
+    except (RunFailed, OSError) as error:
+        print(as_line(error) if isinstance(error, OSError) else error, file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -101,23 +105,38 @@ def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Pat
         options.shared,
     )
     repeats = Repeats(options.repeat, options.precision)
+    chosen(experiment.loads(asked), asked.loads)  # refuses unknown names before a folder is made
+    check_servers(variants, options.servers)
+    check_folders(out)
     cut_short = run_matrix(invocation, asked, variants, repeats, out)
     as_expected = report(out)
-    console.print(f"results: {out}; the page: {out / 'report.html'}")
+    print_page(out / "report.html")
     return cut_short or (0 if as_expected else 1)
 
 
 def serve_variant(options: argparse.Namespace) -> int:
     experiment = EXPERIMENTS[options.experiment]
     invocation = Invocation(experiment, _seed(experiment, options), options.servers)
-    serve(invocation, experiment.variant(options.variant), port=options.port, tokens=options.tokens)
+    variant = experiment.variant(options.variant)
+    check_servers([variant], options.servers)
+    check_folders(options.tokens.parent)
+    serve(invocation, variant, port=options.port, tokens=options.tokens)
+    return 0
+
+
+def serve_page(options: argparse.Namespace) -> int:
+    from lab.live.page import serve as serve_live  # noqa: PLC0415  NiceGUI takes a second
+
+    serve_live(options)
     return 0
 
 
 def report_results(options: argparse.Namespace) -> int:
     if (options.folder / BENCH).exists():
         return 0 if report_bench(options.folder) else 1
-    return 0 if report(options.folder) else 1
+    as_expected = report(options.folder)
+    print_page(options.folder / "report.html")
+    return 0 if as_expected else 1
 
 
 def compare_results(options: argparse.Namespace) -> int:
@@ -129,6 +148,7 @@ def bench_stores(options: argparse.Namespace) -> int:
     grid = Grid.checked(people=options.people, friends=options.friends, batch=options.batch)
     out: Path = options.out or RESULTS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
     targets, seconds = choose(options.stores), options.seconds
+    check_folders(out)
     return 0 if bench(targets, grid, out, seconds=seconds, as_json=options.json) else 1
 
 
@@ -161,6 +181,7 @@ def give_advice(options: argparse.Namespace) -> int:
         calibration_ms=calibration_ms(),
         peak_factor=options.peak_factor,
         database_cores=options.database_cores,
+        node_gib=options.node_gib,
     )
     out: Path = options.out or RESULTS / f"advise-{datetime.now():%Y%m%d-%H%M%S}"
     page = write_page(advice, out)
@@ -168,13 +189,14 @@ def give_advice(options: argparse.Namespace) -> int:
         print(as_markdown(advice))
     else:
         show(advice)
-    console.print(f"the page: {page}")
+    print_page(page)
     return 0
 
 
 COMMANDS = {
     "list": list_variants,
     "up": serve_variant,
+    "live": serve_page,
     "run": run_experiments,
     "report": report_results,
     "compare": compare_results,
@@ -205,9 +227,14 @@ def _out(options: argparse.Namespace) -> Path:
 
 
 def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
-    """Return the experiment's people, unless the command line asks for others."""
+    """Return the experiment's people, unless the command line asks for others.
+
+    Raises ValueError if they are impossible.
+    """
     asked = {name: getattr(options, name) for name in Seed._fields}
-    return experiment.seed._replace(**{k: v for k, v in asked.items() if v is not None})
+    seed = experiment.seed._replace(**{k: v for k, v in asked.items() if v is not None})
+    seed.check()
+    return seed
 
 
 def _own_options(experiment: Experiment, options: argparse.Namespace) -> dict[str, float]:

@@ -2,26 +2,35 @@
 
 import argparse
 from collections.abc import Callable, Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
 from lab.bench.grid import Grid
 from lab.experiments import EXPERIMENTS
+from lab.parser import Parser, epilog
 from launch.servers import CHOICES
 
 Command = Callable[[argparse.Namespace], int]
 PUBLISHED = "published"
 """Runs every experiment that replays a published document."""
+UNITS_S = {"s": 1, "m": 60}
 
 
 def parser(commands: Mapping[str, Command], description: str | None) -> argparse.ArgumentParser:
     """Return the parser; ``commands`` are what the subcommands call, by name."""
-    top = argparse.ArgumentParser(prog="python -m lab", description=description)
+    top = Parser(prog="python -m lab", description=description)
     below = top.add_subparsers(required=True, metavar="COMMAND")
     for name, (text, add_arguments) in SUBCOMMANDS.items():
-        command = below.add_parser(name, help=text)
+        command = below.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog=epilog(name),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
         add_arguments(command)
-        command.set_defaults(command=commands[name])
+        command.set_defaults(command=commands[name], refuse=command.refuse)
     return top
 
 
@@ -30,27 +39,45 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 
 
 def _add_up(command: argparse.ArgumentParser) -> None:
-    command.add_argument("variant")
-    command.add_argument("--experiment", choices=EXPERIMENTS, default="fanout")
-    command.add_argument("--port", type=_positive, default=8000)
-    command.add_argument("--tokens", type=Path, default=Path("var/tokens.csv"), metavar="FILE")
+    command.add_argument("variant", help="its name, like those of python -m lab list")
+    command.add_argument(
+        "--experiment",
+        choices=EXPERIMENTS,
+        default="fanout",
+        metavar="EXPERIMENT",
+        help="whose people and variants (fanout)",
+    )
+    command.add_argument("--port", type=_port, default=8000, metavar="N", help="8000, if not given")
+    tokens = "where to write everyone's access tokens (var/tokens.csv)"
+    default = Path("var/tokens.csv")
+    command.add_argument("--tokens", type=Path, default=default, metavar="FILE", help=tokens)
     _add_service(command)
 
 
+def _add_live(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--port", type=_port, default=8900, metavar="N", help="8900, if not given")
+    _add_servers(command)
+    _add_seed(command)
+
+
 def _add_run(command: argparse.ArgumentParser) -> None:
+    names = [*EXPERIMENTS, PUBLISHED]
     command.add_argument(
-        "experiment", choices=[*EXPERIMENTS, PUBLISHED], help=f"{PUBLISHED}: all replays"
+        "experiment",
+        choices=names,
+        metavar="EXPERIMENT",
+        help=f"one of {', '.join(names)} ({PUBLISHED}: all replays)",
     )
     command.add_argument(
         "--variants", metavar="A,B", help="one or more variants, separated by commas"
     )
     command.add_argument("--loads", metavar="A,B", help="one or more of the experiment's loads")
-    users = "500 for fanout; for capacity the rate to begin with"
-    command.add_argument("--users", type=_positive, help=users)
-    command.add_argument("--run-time", type=_seconds, help="measured; e.g. 30s (fanout's) or 3m")
-    command.add_argument(
-        "--repeat", type=_positive, default=1, help="runs of each variant, in rotated order"
-    )
+    users = "how many make the load (500 for fanout); for capacity the rate to begin with"
+    command.add_argument("--users", type=_positive, metavar="N", help=users)
+    measured = "how long is measured, like 30s (fanout's) or 3m"
+    command.add_argument("--run-time", type=_seconds, metavar="TIME", help=measured)
+    repeat = "runs of each variant, in rotated order (1)"
+    command.add_argument("--repeat", type=_positive, default=1, metavar="N", help=repeat)
     precision = (
         "repeat until the headline figure of each variant, from the smallest to the largest, is "
         "within this many percent of its median; 3 to 9 times"
@@ -63,14 +90,15 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     kinds = ("closed", "paused", "checked", "open")
     command.add_argument("--arrivals", choices=kinds, help=arrivals)
     drain = "a backlog that takes longer is left (8m; for capacity 1m)"
-    command.add_argument("--drain-within", type=_seconds, help=drain)
+    command.add_argument("--drain-within", type=_seconds, metavar="TIME", help=drain)
     shared = "other programs use this machine too: don't compare busy cores with the run's own"
     command.add_argument("--shared", action="store_true", help=shared)
-    command.add_argument("--out", type=Path, metavar="DIR")
+    out = "where to write the results and their page (results/EXPERIMENT-TIME)"
+    command.add_argument("--out", type=Path, metavar="DIR", help=out)
     _add_service(command)
     _add_target(command)
     for experiment in EXPERIMENTS.values():
-        if experiment.options:
+        if vars(type(experiment)).get("options"):  # not those of a base class
             group = command.add_argument_group(f"{experiment.name} only")
             for name, text in experiment.options:
                 option = f"--{name.replace('_', '-')}"
@@ -90,23 +118,26 @@ def _add_target(command: argparse.ArgumentParser) -> None:
 
 
 def _add_report(command: argparse.ArgumentParser) -> None:
-    command.add_argument("folder", type=Path, metavar="DIR")
+    command.add_argument("folder", type=Path, metavar="DIR", help="of lab run or lab bench")
 
 
 def _add_compare(command: argparse.ArgumentParser) -> None:
-    command.add_argument("first", type=Path, metavar="DIR1")
-    command.add_argument("second", type=Path, metavar="DIR2")
+    command.add_argument("first", type=Path, metavar="DIR1", help="results before a change")
+    command.add_argument("second", type=Path, metavar="DIR2", help="results after it")
     command.add_argument("--anyway", action="store_true", help="even if the machines differ")
 
 
 def _add_bench(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--stores", metavar="A,B", help="e.g. mysql_tuned-setbased,ring")
+    command.add_argument(
+        "--stores", metavar="A,B", help="which ones, like mysql_tuned-setbased,ring (all)"
+    )
     for name, numbers in Grid()._asdict().items():
         usual = f"default: {','.join(map(str, numbers))}"
         command.add_argument(f"--{name}", type=_numbers, metavar="N,N", help=usual)
     command.add_argument("--seconds", type=_above_0, default=0.5, help="per cell of the stores")
     command.add_argument("--json", action="store_true", help="print the rows and nothing else")
-    command.add_argument("--out", type=Path, metavar="DIR")
+    out = "where to write the rows and their page (results/bench-TIME)"
+    command.add_argument("--out", type=Path, metavar="DIR", help=out)
 
 
 def _add_plan(command: argparse.ArgumentParser) -> None:
@@ -128,7 +159,7 @@ def _add_plan(command: argparse.ArgumentParser) -> None:
 
 def _add_advise(command: argparse.ArgumentParser) -> None:
     graph = command.add_mutually_exclusive_group(required=True)
-    graph.add_argument("--people", type=_positive)
+    graph.add_argument("--people", type=_positive, metavar="N", help="how many; with --friends")
     degrees = "CSV: one person's number of friends, or friends,people, a line"
     graph.add_argument("--degrees", type=Path, metavar="FILE", help=degrees)
     command.add_argument("--friends", type=_above_0, help="mean; with --people")
@@ -139,9 +170,11 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
     load.add_argument("--daily-users", type=_positive, help="whose posts and reads make the load")
     command.add_argument("--requests-each", type=_above_0, default=50, help="per user and day (50)")
     command.add_argument("--peak-factor", type=_above_0, default=3, help="peak over usual (3)")
-    command.add_argument("--reads-per-post", type=float, default=10, help="pages (10)")
+    command.add_argument("--reads-per-post", type=_at_least_0, default=10, help="pages (10)")
     command.add_argument("--active", type=_above_0, default=1, help="share who come (1)")
     command.add_argument("--lag-ms", type=_above_0, default=1000, help="budget (1000)")
+    node = "memory of a primary of a Redis Cluster for timelines (25)"
+    command.add_argument("--node-gib", type=_above_0, default=25, help=node)
     kept = "entries per timeline (800, as the service keeps)"
     command.add_argument("--kept", type=_positive, default=800, help=kept)
     busy = "share of a core that may be busy at the peak (0.5)"
@@ -161,6 +194,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
 SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
     "list": ("the experiments and their variants", _add_list),
     "up": ("serve a variant until Ctrl-C", _add_up),
+    "live": ("watch two variants side by side in a browser", _add_live),
     "run": ("measure and audit variants, one after another", _add_run),
     "report": ("compare the results of a run", _add_report),
     "compare": ("put two runs side by side", _add_compare),
@@ -170,7 +204,7 @@ SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = 
 }
 
 
-def _add_service(command: Any) -> None:
+def _add_servers(command: Any) -> None:
     command.add_argument(
         "--servers",
         choices=CHOICES,
@@ -178,17 +212,50 @@ def _add_service(command: Any) -> None:
         help="databases and brokers: installed binaries (local), containers (docker), whichever "
         "is there (auto), or those of DATABASE_URL, REDIS_URL and BROKER_URL (external)",
     )
-    command.add_argument("--people", type=_positive, help="1000 for fanout")
-    command.add_argument("--friends", type=int, help="of each person; 500 for fanout")
-    command.add_argument("--graph", choices=("ring", "star", "zipf"), help="ring for all")
+
+
+def _add_seed(command: Any) -> None:
+    people = "how many there are (1000 for fanout)"
+    command.add_argument("--people", type=_positive, metavar="N", help=people)
+    command.add_argument(
+        "--friends",
+        type=_count,
+        metavar="N",
+        help="of each person, fewer than --people; 500 for fanout",
+    )
+
+
+def _add_service(command: Any) -> None:
+    _add_servers(command)
+    _add_seed(command)
+    graph = (
+        "ring, the usual one: everyone has as many friends; star: only person 1 has; zipf: a few "
+        "people have very many"
+    )
+    command.add_argument("--graph", choices=("ring", "star", "zipf"), help=graph)
+    largest = "friends of person 1, who posts too; fewer than --people"
+    command.add_argument("--largest", type=_positive, metavar="N", help=largest)
     command.add_argument("--password", help="that everyone can log in with (nobody, but in export)")
 
 
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+def _whole(text: str, least: int, most: float = inf) -> int:
+    number = int(text) if text.isdecimal() else -1
+    if not least <= number <= most:
+        limit = f"of {least:,} or more" if most == inf else f"from {least:,} to {most:,}"
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number {limit}")
     return number
+
+
+def _positive(text: str) -> int:
+    return _whole(text, 1)
+
+
+def _count(text: str) -> int:
+    return _whole(text, 0)
+
+
+def _port(text: str) -> int:
+    return _whole(text, 1, 65535)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -196,19 +263,30 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _pids(text: str) -> dict[str, int]:
-    return {role: int(pid) for role, pid in (it.split("=") for it in text.split(","))}
+    try:
+        return {role: int(pid) for role, pid in (it.split("=") for it in text.split(","))}
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not like web=12,redis=34") from None
 
 
 def _above_0(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0, like 20 or 0.5")
     return number
+
+
+def _at_least_0(text: str) -> float:
+    return 0.0 if text == "0" else _above_0(text)
 
 
 def _seconds(text: str) -> int:
-    factor = {"s": 1, "m": 60}.get(text[-1:])
-    number = int(text[:-1] if factor else text) * (factor or 1)
-    if not 1 <= number <= 24 * 3600:
-        raise argparse.ArgumentTypeError(f"{text} is not between 1 s and a day")
-    return number
+    number, unit = (text[:-1], text[-1:]) if text[-1:] in UNITS_S else (text, "s")
+    seconds = int(number) * UNITS_S[unit] if number.isdecimal() else 0
+    if not 1 <= seconds <= 24 * 3600:
+        text = f"{text!r} is not a time from 1s to a day; write it like 20s or 2m"
+        raise argparse.ArgumentTypeError(text)
+    return seconds

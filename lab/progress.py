@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console, RenderableType
 from rich.measure import Measurement
@@ -19,6 +20,11 @@ def print_whole(*parts: RenderableType) -> None:
         Measurement.get(out, out.options.update(max_width=1000), it).maximum for it in parts
     )
     Console(width=max(out.width, widest)).print(*parts, sep="\n")
+
+
+def print_page(page: Path) -> None:
+    """Print where a page is, as an address that terminals let one open."""
+    console.print(f"the page: {page.resolve().as_uri()}", soft_wrap=True, highlight=False)
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """A tab in Locust's web UI: the service's fan-out figures, beside Locust's own.
 
 The page fetches statistics every two seconds while a test runs, and shows extra figures in the
-tables of its template arguments. /fan-out returns the same figures as JSON.
+tables of its template arguments. It has no place for pictures, so curves are lines of text.
+/fan-out returns the same figures as JSON.
 """
 
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from flask import Blueprint, Response, jsonify, request
 from locust.env import Environment
 
+from locustfiles.curve import curve
 from locustfiles.service import Watch
 
 KEY = "fan-out"
@@ -63,7 +65,19 @@ def rows(watch: Watch) -> list[dict[str, str]]:
         f"Lag p50 {of_late}": _with_unit(lag_ms["p50"], "ms"),
         f"Lag p99 {of_late}": _with_unit(lag_ms["p99"], "ms"),
     }
+    shown |= {name: curve(values) for name, values in _curves(watch).items()}
     return [{"figure": figure, "value": value} for figure, value in shown.items()]
+
+
+def _curves(watch: Watch) -> dict[str, list[float | None]]:
+    """Return what the last seconds looked like, the four in the order in which they are read."""
+    rates, failures, lags, backlogs = zip(*watch.looks, strict=True) if watch.looks else [()] * 4
+    return {
+        "Requests/s": [*rates],
+        "Failures/s": [*failures],
+        "Lag p99 ms": [*lags],
+        "Backlog, posts": [*backlogs],
+    }
 
 
 def _with_unit(value: Any, unit: str, digits: int = 0) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from launch.unknown import none_of
 from launch.variants import (
     DATABASES,
     TUNED_DURABILITY,
@@ -124,6 +125,6 @@ def named(name: str) -> Variant:
         database = factors.database(threads)
         return Variant(name, database, "inline", "rowwise", None, settings)
     raise UnknownVariant(
-        f"{name!r} is none of {', '.join(STEPS)}, nor {AUTHOR}_{DEFAULT} or {OURS}_{DEFAULT} with "
-        "other numbers, or nodebug"
+        f"{none_of(name, STEPS)} ({AUTHOR}_{DEFAULT} and {OURS}_{DEFAULT} may have other numbers, "
+        "or nodebug)"
     )

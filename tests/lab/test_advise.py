@@ -2,14 +2,15 @@
 
 import os
 from dataclasses import replace
+from math import ceil
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.__main__ import main
-from lab.advise.answer import advise, sheets, verdict
-from lab.advise.candidates import Candidate, Measured, Source, measured, newest
+from lab.advise.answer import _amounts, advise, sheets, verdict
+from lab.advise.candidates import Candidate, Measured, Source, _in_cluster, measured, newest
 from lab.advise.cells import Cells, NotMeasured
 from lab.advise.check import check
 from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
@@ -93,6 +94,7 @@ def advice(situation=HERE, *candidates, calibration_ms=50.0):
         calibration_ms=calibration_ms,
         peak_factor=3,
         database_cores=16,
+        node_gib=25,
     )
 
 
@@ -117,6 +119,35 @@ def test_the_crossover_is_where_both_need_the_same():
 
     assert needs(PULL, there).total == pytest.approx(needs(RING, there).total)
     assert needs(PULL, replace(HERE, reads_per_post=at / 2)).total < needs(RING, HERE).total
+
+
+def primaries_of(advice):
+    (row,) = [row for row in _amounts(advice).rows if row[0].startswith("primaries")]
+    return row[1]
+
+
+def test_a_cluster_is_as_large_as_memory_or_cores_need():
+    """A delivery costs the primaries 1.5 times as much as one Redis, and 800 entries 6.4 kB."""
+    ring = replace(RING, in_cluster=1.5)
+    many = replace(HERE, people=10_000_000, posts_per_s=100.0)
+    busy = replace(HERE, posts_per_s=20_000.0)
+    used = needs(ring, busy).cores["redis"]
+
+    assert primaries_of(advice(HERE, ring)) == "1"
+    assert primaries_of(advice(many, ring)) == f"{ceil(10_000_000 * 6_400 / 2**30 / 25)}"
+    assert primaries_of(advice(busy, ring)) == f"{ceil(used * 1.5 / 0.5)}"
+    assert primaries_of(advice(HERE, RING)) == "not measured"
+
+
+def test_what_a_cluster_costs_comes_from_the_largest_that_was_measured():
+    plain = rows()
+    small = [row | {"store": "ring@cluster2", "server_us": 9.0} for row in plain]
+    large = [
+        row | {"store": "ring@cluster8", "server_us": 1.25 * row["server_us"]} for row in plain
+    ]
+
+    assert _in_cluster(Cells("ring", plain), [*plain, *small, *large]) == pytest.approx(1.25)
+    assert _in_cluster(Cells("ring", plain), plain) is None
 
 
 def test_people_who_do_not_come_are_not_delivered_to():

@@ -129,7 +129,7 @@ def test_factors_reach_the_server_and_the_code():
 
 @pytest.mark.parametrize("name", ["author", "author_c1_b2_f9_debug", "bulk_c150_b128_f1_debug"])
 def test_an_unknown_name_is_refused(name):
-    with pytest.raises(UnknownVariant, match="none of author_sqlite"):
+    with pytest.raises(UnknownVariant, match=r"author_sqlite|author_c"):
         named(name)
 
 
@@ -145,7 +145,7 @@ def test_the_authors_runs_must_finish_but_need_not_be_clean():
 
 
 def test_options_for_containers_are_refused(tmp_path):
-    with pytest.raises(RunFailed, match="docker takes no --max-connections=150"):
+    with pytest.raises(RunFailed, match="docker has no --max-connections=150"):
         servers_for(STEPS["author_default"], "docker", Processes(tmp_path), tmp_path)
 
 

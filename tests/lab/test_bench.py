@@ -150,8 +150,8 @@ def test_a_store_that_loses_posts_is_named(tmp_path):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--stores", "fast"], "Unknown store 'fast'"),
-        (["--people", "0"], "less than 1"),
+        (["--stores", "fast"], "'fast' is none of rowwise, "),
+        (["--people", "0"], "of 1 or more"),
         (["--batch", "many"], "--batch"),
         (["--people", "5", "--friends", "5"], "fewer than --people"),
     ],

@@ -154,7 +154,7 @@ def test_a_search_stays_inside_its_bracket():
 
 def test_given_loads_are_run_without_a_search():
     assert search(up_to(1000), Asked(users=875, loads="875rps")) == ["875rps"]
-    with pytest.raises(ValueError, match="no load '5rps'"):
+    with pytest.raises(ValueError, match="'5rps' is unknown; did you mean 875rps"):
         search(up_to(1000), Asked(users=875, loads="5rps"))
 
 

@@ -9,8 +9,8 @@ import pytest
 SMALL = ["--shared", "--users=20", "--people=100", "--friends=20", "--run-time=2s"]
 FIELDS = (
     "experiment variant repeat started_at environment offered_rps load window_s achieved_rps "
-    "requests failures latency_ms latency_quantiles_ms deliveries deliveries_per_s lag_ms backlog "
-    "drain_s routes extra audit cpu_s cpu_s_per_million_deliveries memory_mib "
+    "requests failures latency_ms latency_quantiles_ms by_second deliveries deliveries_per_s "
+    "lag_ms backlog drain_s routes extra audit cpu_s cpu_s_per_million_deliveries memory_mib "
     "generator_saturated errors balance"
 ).split()
 
@@ -54,6 +54,10 @@ def test_a_result_has_the_fields_of_the_design_and_figures_that_fit_together(run
     assert (result["failures"], result["errors"]) == (0, [])
     assert result["audit"]["ok"]
     assert result["audit"]["expected"] == result["audit"]["posts"] * 21
+    seconds, answers, p99s = zip(*result["by_second"], strict=True)
+    assert seconds == tuple(range(result["window_s"]))
+    assert sum(answers) == result["requests"]
+    assert max(filter(None, p99s)) <= result["latency_ms"]["max"]
     assert result["deliveries"] % 21 == 0
     assert 0 < result["lag_ms"]["p50"] <= result["lag_ms"]["p99"] < 2000
     assert 0 < result["latency_ms"]["p50"] <= result["latency_ms"]["max"]
@@ -91,13 +95,32 @@ def test_a_variant_that_never_delivers_misses_everything(run):
     assert result["drain_s"] is None
 
 
-def test_a_variant_that_cannot_start_is_reported_and_the_next_one_runs(tmp_path):
-    """More friends than people can't be seeded."""
+def test_a_variant_that_cannot_start_is_reported_and_the_next_one_runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("GUNICORN_CMD_ARGS", "--no-such-option")
+
     done = laboratory(
-        "run", "fanout", "--variants=sqlite-pull", *SMALL, "--friends=100", f"--out={tmp_path}"
+        "run", "fanout", "--variants=sqlite-pull,sqlite-null", *SMALL, f"--out={tmp_path}"
     )
 
     assert done.returncode == 1
-    assert "friends must be at least 0 and fewer than people" in " ".join(done.stderr.split())
-    (result,) = tmp_path.glob("*/result.json")
-    assert json.loads(result.read_text())["audit"] is None
+    assert "--no-such-option" in " ".join(done.stderr.split())
+    results = [json.loads(path.read_text()) for path in tmp_path.glob("*/result.json")]
+    assert [it["audit"] for it in results] == [None, None]
+
+
+def test_generators_share_the_users_and_a_celebrity_is_pulled_from_a_cluster(tmp_path):
+    name = "mysql_tuned-outbox-ring@cluster1-pulls30"
+    more = ("--generators=2", "--largest=50", f"--out={tmp_path}")
+
+    done = laboratory("run", "fanout", f"--variants={name}", *SMALL, *more)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = tmp_path.glob("*/result.json")
+    result = json.loads(path.read_text())
+    assert result["audit"]["ok"]
+    assert result["audit"]["merged"] > 0
+    assert 12 <= result["achieved_rps"] <= 28
+    assert result["audit"]["posts"] >= result["requests"]
+    assert result["cpu_s"]["redis"] > 0
+    assert "Cluster, 1 primaries" in json.dumps(result["environment"])
+    assert result["extra"]["deliveries_max"] < 50  # not those of person 1, who is pulled

@@ -62,6 +62,7 @@ def test_right_feeds_are_clean():
         "missing": 0,
         "duplicated": 0,
         "unexpected": 0,
+        "merged": 0,
         "ok": True,
     }
 

@@ -72,17 +72,20 @@ def test_a_saturated_generator_makes_no_ranking(tmp_path):
 
 
 def test_a_failing_variant_does_not_affect_the_others(tmp_path):
-    """Without a Docker engine the middle one gets no Redis."""
+    """The middle one gets no Redis: what is called so ends at once."""
+    broken = tmp_path / "bin" / "redis-server"
+    broken.parent.mkdir()
+    broken.write_text("#!/bin/sh\necho no such thing; exit 1\n")
+    broken.chmod(0o755)
     status, found, report = laboratory(
         tmp_path,
-        "--servers=docker",
         "--variants=sqlite-inline-setbased,sqlite-inline-ring,sqlite-pull",
-        environment={"DOCKER_HOST": f"unix://{tmp_path}/none.sock"},
+        environment={"PATH": f"{broken.parent}:{os.environ['PATH']}", "LAB_REDIS": "redis"},
     )
 
     assert status == 1
     assert [found[name]["audit"] is not None for name in sorted(found)] == [False, True, True]
-    assert "sqlite-inline-ring, run 1: no Docker engine answers" in report
+    assert "sqlite-inline-ring, run 1: redis ended (1): no such thing" in report
     assert "DID NOT FINISH" in report
 
 

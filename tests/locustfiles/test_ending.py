@@ -79,7 +79,9 @@ def test_a_service_that_never_delivers_is_not_clean(tmp_path):
     found = audit(done)
     assert done.exit_code == 1
     assert found.missing == found.deliveries > 0
-    assert f"the backlog is not empty: {found.posts} posts" in done.output
+    (backlog,) = set(re.findall(r"the backlog is not empty: ([\d,]+) posts", done.output))
+    # Locust ends while a request may be in flight: its post is saved, but nobody saw it accepted.
+    assert int(backlog.replace(",", "")) >= found.posts
 
 
 def test_lost_deliveries_are_missing(tmp_path):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -14,6 +15,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from launch.processes import Processes, free_port
+from locustfiles.curve import curve
 from tests.browser import NARROW, browsing, overflows
 
 DELIVERIES = "Deliveries (last 10 s)"
@@ -85,6 +87,8 @@ def test_the_tab_follows_the_service(tab, tmp_path):
     assert (first["Strategy"], first["Store"]) == ("outbox", "setbased: ok")
     assert first["Backlog"].endswith(" posts")
     assert first["Lag p99 (last 10 s)"].endswith(" ms")
+    for name in ("Requests/s", "Failures/s", "Lag p99 ms", "Backlog, posts"):
+        assert re.fullmatch(r"[▁-█ ]* 0 to [\d,]+", first[name])
     tab.save_screenshot(str(tmp_path / "wide.png"))
     tab.set_window_size(*NARROW)
     time.sleep(1)
@@ -132,3 +136,9 @@ def test_the_figures_are_available_as_json(web_ui):
 
     assert told["error"] is None
     assert told["status"]["strategy"] == "outbox"
+
+
+def test_a_curve_is_drawn_from_zero_with_gaps_where_nothing_is_known():
+    assert curve([0, 35, None, 70]) == "▁▅ █ 0 to 70"
+    assert curve([0.0, 0.0]) == "▁▁ 0 to 0"
+    assert curve([]) == " 0 to 0"

@@ -9,7 +9,7 @@ from lab.experiments.base import Asked, Experiment, Measured
 from lab.progress import stage
 from lab.running.load import Load
 from launch.service import Seed
-from launch.variants import DATABASES, UnknownVariant, Variant
+from launch.variants import DATABASES, Variant, refuse_unknown
 
 SHARED = tuple(name for name, database in DATABASES.items() if database.files == 1)
 QUERIES = ("as_found", "fewer_queries", "indexed", "best")
@@ -33,12 +33,7 @@ class Activity(Experiment):
 
     def variant(self, name: str) -> Variant:
         database, _, queries = name.partition("-")
-        for said, known in ((database, SHARED), (queries, QUERIES + TAGS)):
-            if said not in known:
-                raise UnknownVariant(
-                    f"{name!r}: {said!r} is none of {', '.join(known)}; a variant is named "
-                    "database-queries"
-                )
+        refuse_unknown(name, "database-queries", (database, SHARED), (queries, QUERIES + TAGS))
         return Variant.plain(name, database, {"ACTIVITY_QUERIES": queries, **PATIENT})
 
     def loads(self, asked: Asked) -> list[Load]:

@@ -38,6 +38,7 @@ SUMMARY = Column("summary ms", mean_ms("summary"), brief=True)
 
 
 class ActivityPresentation(Presentation):
+    lesson = "lab/experiments/activity/lesson.md"
     published = tuple(
         Published(f"{what}, {rate} within 1 s, each page alone", _known(rate, *figures))
         for rate, what, *figures in (

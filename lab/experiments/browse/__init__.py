@@ -14,6 +14,7 @@ from lab.experiments.browse.presentation import BrowsePresentation
 from lab.running.load import Load
 from launch.replication import Sight, everywhere_at, read_sights
 from launch.service import Seed
+from launch.unknown import did_you_mean
 from launch.variants import DATABASES, UnknownVariant, Variant
 
 SHAPES = {"smoke": (1, 5), "load": (100, 8), "stress": (500, 10)}
@@ -70,7 +71,7 @@ class Browse(Experiment):
             raise UnknownVariant(
                 f"{name!r}: a variant of browse is named sqlite, mysql_default or mysql_tuned, "
                 "then perhaps -5servers, -4replicas (of MySQL) and -counter, -counter-keyset or "
-                "-counter-keyset-cached, in this order"
+                f"-counter-keyset-cached, in this order{did_you_mean(name, self.variants)}"
             )
         servers = int(spelled["servers"] or 1)
         database = replace(

@@ -4,8 +4,6 @@ from typing import ClassVar
 
 from lab.reporting.presentation import (
     CORES_BUSY,
-    CPU,
-    LATENCY,
     MEAN,
     OFFERED,
     P95,
@@ -37,6 +35,7 @@ def published_figures(p95: str, success: str) -> tuple[Published, ...]:
 
 
 class BrowsePresentation(Presentation):
+    lesson = "lab/experiments/browse/lesson.md"
     published = published_figures("p95 ms", "success")
     columns = (
         OFFERED,
@@ -52,7 +51,6 @@ class BrowsePresentation(Presentation):
     headline = P95
     axis = "p95 of a request in ms (success)"
     findings = ("own_write_missed", "stale", "miscounted")
-    pictures = (LATENCY, CPU)
     limitations: ClassVar[tuple[str, ...]] = (
         "Five app servers, a primary and its replicas share this machine's cores and its disk: "
         "what replicas add elsewhere, other machines, they can't add here.",

@@ -11,6 +11,7 @@ from lab.progress import stage
 from lab.results.requests import Requests
 from lab.running.load import Load
 from launch.service import Seed
+from launch.unknown import none_of
 from launch.variants import UnknownVariant, Variant
 
 ORDINARY = ("POST /v1/token/", "GET /v1/feed/")
@@ -54,7 +55,7 @@ class Export(Experiment):
 
     def variant(self, name: str) -> Variant:
         if name not in SETTINGS:
-            raise UnknownVariant(f"{name!r} is none of {', '.join(SETTINGS)}")
+            raise UnknownVariant(none_of(name, SETTINGS))
         database = name.partition("-")[0]
         variant = Variant.plain(name, database, ONE_PROCESS | SETTINGS[name])
         if name.endswith("-background"):

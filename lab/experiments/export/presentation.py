@@ -5,8 +5,6 @@ from typing import ClassVar
 from lab.reporting.formats import percent
 from lab.reporting.presentation import (
     CORES_BUSY,
-    CPU,
-    LATENCY,
     MEAN,
     Column,
     Presentation,
@@ -18,6 +16,7 @@ ORDINARY_MEAN = Column("ordinary mean ms", lambda r: r.extra.get("ordinary_mean_
 
 
 class ExportPresentation(Presentation):
+    lesson = "lab/experiments/export/lesson.md"
     published = tuple(
         Published(
             what,
@@ -48,7 +47,6 @@ class ExportPresentation(Presentation):
     headline = ORDINARY_MEAN
     axis = "mean of the ordinary requests, in ms (ordinary errors)"
     findings = ("incomplete", "different", "broken_promises")
-    pictures = (LATENCY, CPU)
     limitations: ClassVar[tuple[str, ...]] = (
         "Every user asks ten times, as published, but within the run time of a minute by default.",
         "A log-in costs what its password hash does; the experiment signup measures that.",

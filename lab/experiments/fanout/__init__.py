@@ -1,12 +1,15 @@
 """Fan-out: one post, 501 deliveries."""
 
+import re
 import time
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from typing import ClassVar
 
 from lab.author.variants import STEPS
-from lab.experiments.base import Asked, Experiment, Measured
-from lab.experiments.fanout.presentation import FanoutPresentation
+from lab.experiments.base import Asked, Experiment, Measured, Option
+from lab.experiments.fanout.presentation import FAN_OUT, LAG_TO, FanoutPresentation
 from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, warm_up_s
@@ -14,8 +17,11 @@ from lab.running.resources import check_resources
 from lab.targets.conclusion import conclude as conclude_from_outside
 from lab.targets.service import OutsideService
 from lab.targets.variants import outside
-from launch.variants import Variant
+from launch.service import Receipt
+from launch.variants import UnknownVariant, Variant
 
+PULLS = re.compile(r"(.+)-pulls(\d+|auto)")
+DRAINERS = re.compile(r"(.+)-drainers([1-9])")
 SEEDED_BEFORE_S = 1.0
 """Posts of the seeding are at least so much older than the load."""
 
@@ -50,7 +56,23 @@ class Fanout(Experiment):
         "mysql_tuned-null",
     )
 
+    options: ClassVar[tuple[Option, ...]] = (
+        Option("generators", "Locust processes that share the users (1, without a master)"),
+    )
+
     def variant(self, name: str) -> Variant:
+        """Return a variant; ``-pulls1000`` after its name pulls who has more than 1,000 friends,
+        ``-drainers2`` lets two drainers deliver.
+        """
+        if pulls := PULLS.fullmatch(name):
+            plain = self.variant(pulls[1])
+            settings = {**plain.settings, "FEED_PULL_ABOVE": pulls[2]}
+            return replace(plain, name=name, settings=settings)
+        if drainers := DRAINERS.fullmatch(name):
+            plain = self.variant(drainers[1])
+            if not plain.drains:
+                raise UnknownVariant(f"{name!r}: no drainer delivers in {plain.name}")
+            return replace(plain, name=name, workers=("drain",) * (int(drainers[2]) - 1))
         return STEPS.get(name) or outside(name) or Variant.named(name)
 
     def loads(self, asked: Asked) -> list[Load]:
@@ -63,6 +85,7 @@ class Fanout(Experiment):
                 arrivals=asked.arrivals or "closed",
                 counted=("POST /v1/posts/",),
                 warm_up_s=warm_up_s(run_time_s),
+                workers=_workers(asked.own.get("generators", 1)),
                 options={
                     "graph": asked.graph or self.seed.graph,
                     "visible-share": 0,  # the receipts tell it without asking
@@ -83,6 +106,10 @@ class Fanout(Experiment):
         _record_receipts(measured, drained_at)
         with stage("audit"):
             measured.result.audit = service.audit(measured.folder / "accepted.csv")
+
+
+def _workers(generators: float) -> int:
+    return int(generators) if generators > 1 else 0
 
 
 def _drain(measured: Measured) -> float | None:
@@ -114,6 +141,7 @@ def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     result.lag_ms = figures.percentiles(
         figures.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
     )
+    result.extra |= _sizes(receipts, window)
     result.deliveries = figures.deliveries(receipts, *window)
     result.deliveries_per_s = round(result.deliveries / result.window_s, 1)
     result.backlog = figures.backlog(receipts, window[0])
@@ -123,6 +151,21 @@ def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     if result.balance:
         result.balance.accepted = sum(not it.error for it in measured.requests.answered)
         result.balance.delivered, result.balance.backlog_growth = figures.flow(receipts, *window)
+
+
+def _sizes(receipts: Sequence[Receipt], window: tuple[float, float]) -> dict[str, float | None]:
+    """Return deliveries per post and the lag of posts of each size, unless all have one size."""
+    start, end = window
+    delivered = [it for it in receipts if it.delivered_at and start <= it.created_at < end]
+    sizes = figures.by_size(delivered)
+    if len(sizes) < 2:
+        return {}
+    told = figures.percentiles([it.deliveries for it in delivered], ("mean", "p99", "max"))
+    lags = {
+        f"{LAG_TO}{most}": figures.percentiles(figures.lag_ms(some, start, end), ("p99",))["p99"]
+        for most, some in sizes.items()
+    }
+    return {f"{FAN_OUT}{name}": it for name, it in told.items()} | lags
 
 
 def _record_drain(measured: Measured, drained_at: float | None) -> None:

@@ -1,10 +1,14 @@
 """Columns, ranking and published figures of fan-out."""
 
+from collections.abc import Sequence
+from functools import partial
 from math import inf, log
 from typing import ClassVar
 
 from lab.reporting import plots
+from lab.reporting.formats import number
 from lab.reporting.presentation import (
+    BY_SECOND,
     CORES_BUSY,
     CPU,
     IN_FLIGHT,
@@ -19,6 +23,7 @@ from lab.reporting.presentation import (
     Presentation,
     Published,
 )
+from lab.results.result import Result
 from lab.results.summary import Summary
 
 SAME = 0.02
@@ -27,10 +32,17 @@ SAME_LAG = 1.25
 """Lags within this factor are equal: busy cores decide between them."""
 DELIVERIES = Column("deliveries/s", lambda r: r.deliveries_per_s)
 LAG_P99 = Column("lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True)
+FAN_OUT, LAG_TO = "deliveries_", "lag_p99_to_"
+"""Names of extra figures: deliveries per post, and the lag of posts with at most so many."""
 POSTS = Column("posts/s", lambda r: r.achieved_rps, spread=True, brief=True)
 
 
+def _extra(result: Result, name: str) -> float | None:
+    return result.extra.get(name)
+
+
 class FanoutPresentation(Presentation):
+    lesson = "lab/experiments/fanout/lesson.md"
     published = tuple(
         Published(
             what,
@@ -72,6 +84,7 @@ class FanoutPresentation(Presentation):
     findings = ("missing", "duplicated", "unexpected")
     pictures: ClassVar[tuple[Plot, ...]] = (
         LATENCY,
+        BY_SECOND,
         Plot(
             "Backlog",
             "Posts without a receipt: a strategy that answers quickly may be delivering late.",
@@ -101,6 +114,22 @@ class FanoutPresentation(Presentation):
             f"{summary.name} answered {rate:,.0f} of the {offered:,.0f} posts/s offered, "
             f"made {deliveries:,.0f} deliveries/s and had 99 % of its posts in every timeline "
             f"within {lag:,.0f} ms."
+        )
+
+    def remarks(self, summary: Summary) -> Sequence[str]:
+        names = summary.results[0].extra
+        figures = {name: summary.median(partial(_extra, name=name)) for name in names}
+        mean, p99, most = (figures.get(f"{FAN_OUT}{name}") for name in ("mean", "p99", "max"))
+        if mean is None:
+            return ()
+        lags = [
+            f"{number(ms)} ms for posts with up to {int(name.removeprefix(LAG_TO)):,}"
+            for name, ms in figures.items()
+            if name.startswith(LAG_TO)
+        ]
+        return (
+            f"{summary.name}: a post has {number(mean)} deliveries in the mean, {number(p99)} at "
+            f"p99 and {number(most)} at most. Lag p99: {', '.join(lags)}.",
         )
 
     def rank(self, summary: Summary) -> tuple[float, ...]:

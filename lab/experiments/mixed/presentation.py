@@ -44,6 +44,7 @@ def _of_role(role: str) -> Figure:
 
 
 class MixedPresentation(FanoutPresentation):
+    lesson = "lab/experiments/mixed/lesson.md"
     published = ()
     measures_generator = True
     columns: ClassVar[tuple[Column, ...]] = (

@@ -35,6 +35,7 @@ GOODPUT = Column("goodput/s", _of_step("goodput_rps"), spread=True, brief=True)
 
 
 class OverloadPresentation(FanoutPresentation):
+    lesson = "lab/experiments/overload/lesson.md"
     published = ()
     measures_generator = True
     columns: ClassVar[tuple[Column, ...]] = (

@@ -1,7 +1,7 @@
 """Sign-up: a class comes at once, and every password costs a hash."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -12,7 +12,7 @@ from lab.results import figures
 from lab.results.requests import Request
 from lab.running.load import COOL_DOWN_S, RAMP_S, Load
 from launch.service import CORES, Seed
-from launch.variants import DATABASES, UnknownVariant, Variant
+from launch.variants import DATABASES, Variant, refuse_unknown
 
 SIGNUP = "POST /v1/signup/"
 TAKEN = "POST /v1/signup/ (taken)"
@@ -51,7 +51,8 @@ class Signup(Experiment):
         database, _, rest = name.partition("-")
         hasher, *extras = rest.split("-")
         shared = [alias for alias, it in DATABASES.items() if it.files == 1]
-        _refuse_unknown(name, (database, shared), (hasher, HASHERS), *((e, EXTRAS) for e in extras))
+        parts = ((database, shared), (hasher, HASHERS), *((extra, EXTRAS) for extra in extras))
+        refuse_unknown(name, "database-hasher, and may go on with -extra", *parts)
         settings = NO_FANOUT | {"PASSWORD_HASHER": hasher}
         for extra in extras:
             settings |= EXTRAS[extra]
@@ -90,15 +91,6 @@ class Signup(Experiment):
         service.stop_web()
         with stage("check"):
             result.audit = _check(measured)
-
-
-def _refuse_unknown(name: str, *parts: tuple[str, Iterable[str]]) -> None:
-    for said, known in parts:
-        if said not in known:
-            raise UnknownVariant(
-                f"{name!r}: {said!r} is none of {', '.join(known)}; a sign-up's variant is named "
-                "database-hasher, and may go on with -extra"
-            )
 
 
 def _figures(measured: Measured) -> dict[str, float | None]:

@@ -5,8 +5,6 @@ from typing import ClassVar
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import (
     CORES_BUSY,
-    CPU,
-    LATENCY,
     MEAN,
     OFFERED,
     P95,
@@ -25,6 +23,7 @@ SIGNUPS = Column("sign-ups/s", lambda r: r.extra.get("signups_per_s"), spread=Tr
 
 
 class SignupPresentation(Presentation):
+    lesson = "lab/experiments/signup/lesson.md"
     published: ClassVar[tuple[Published, ...]] = (
         Published("10 users, 10 s", {"mean ms": 629.82, "control mean ms": 76.32}),
         Published(
@@ -61,7 +60,6 @@ class SignupPresentation(Presentation):
     more_is_better = True
     contrast = "That is {ratio} times what {name} answered."
     findings = ("half_made", "lost")
-    pictures = (LATENCY, CPU)
     limitations: ClassVar[tuple[str, ...]] = (
         "control: a post that is a single INSERT, from 1 user in 10; idle: before the rush, in the "
         "same run.",

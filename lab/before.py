@@ -1,0 +1,52 @@
+"""Checks before anything starts, and what goes wrong with files, in one line each."""
+
+import errno
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from lab.running.resources import MORE_DISK, check_resources
+from lab.running.services import service_for
+from launch.processes import Processes, RunFailed
+from launch.service import Service
+from launch.variants import Variant
+
+
+def check_folders(out: Path) -> None:
+    """Make the folder of what is written.
+
+    Raises OSError if nothing can be written there, Shortage if its disk is nearly full.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=out):
+        check_resources(out)
+    check_resources(Path(tempfile.gettempdir()))  # of the servers' files
+
+
+def check_servers(variants: Sequence[Variant], choice: str) -> None:
+    """Raise RunFailed if a server that a variant needs can't be started here."""
+    with tempfile.TemporaryDirectory(prefix="lab-") as scratch:
+        processes = Processes(Path(scratch))
+        for variant in variants:
+            service = service_for(variant)(variant, processes, Path(scratch), servers=choice)
+            _check_servers_of(variant, service)
+
+
+def _check_servers_of(variant: Variant, service: Service) -> None:
+    for server in service.servers:
+        try:
+            server.check()
+        except RunFailed as error:
+            raise RunFailed(f"{variant.name} can't run here: {error}") from None
+
+
+def as_line(error: OSError) -> str:
+    """Return what is wrong and what to do."""
+    if error.errno is None:  # raised by us, with a text
+        return str(error)
+    if error.errno == errno.ENOSPC:
+        where = f"the disk of {error.filename}" if error.filename else "a disk"
+        return f"no space is left on {where}: {MORE_DISK}"
+    if error.filename is None:
+        return str(error)
+    return f"{error.filename} can't be used ({error.strerror}): choose another folder or file"
