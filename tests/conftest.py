@@ -1,6 +1,8 @@
 import contextlib
+import os
 from pathlib import Path
 
+import hypothesis
 import psutil
 import pytest
 from django.conf import settings as django_settings
@@ -8,22 +10,27 @@ from django.db import connection
 from django.db.models.expressions import DatabaseDefault
 from django.db.models.signals import post_save
 from kombu import pools
-from redis import Redis
+from redis import Redis, RedisCluster
 
 from accounts import revocations
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
-from feed import backlog, batches, due, epochs
+from feed import backlog, batches, celebrities, delivery, due, epochs
 from feed.friends import FriendCounts
 from feed.friendships import ask
 from feed.models import Epoch, Post
 from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.redis_cluster import SCHEME
 from launch import servers
 from launch.processes import Processes
+from launch.variants import CLUSTER
 from tests.backends import REDIS_STORES
 from tests.described import Client
 from tests.workers.embedded import Worker
 from workers.celery import app
+
+hypothesis.settings.register_profile("any machine", deadline=None)  # others may be busy
+hypothesis.settings.load_profile("any machine")
 
 
 def pytest_collection_modifyitems(items):
@@ -54,6 +61,22 @@ def unknown_epoch():
     """Let no test know the epoch of another one's database, nor its backlog."""
     epochs.forget()
     backlog.forget()
+
+
+@pytest.fixture
+def undelayed(monkeypatch):
+    """Heal before each batch, and don't wait for other processes."""
+    monkeypatch.setattr(epochs, "CLOSED_S", 0)
+    monkeypatch.setattr(epochs, "REMEMBERED_S", 0)
+    monkeypatch.setattr(delivery, "HEAL_EVERY_S", 0)
+
+
+@pytest.fixture(autouse=True)
+def no_celebrities(monkeypatch):
+    """Let no test know another one's celebrities, nor look for its own (``forget`` does)."""
+    known = celebrities._Known()
+    known.read_at = known.looked_at = float("inf")
+    monkeypatch.setattr(celebrities, "_known", known)
 
 
 @pytest.fixture(autouse=True)
@@ -123,9 +146,24 @@ def redis_environment(tmp_path_factory):
         yield environment
 
 
+@contextlib.contextmanager
+def redis_cluster(folder, primaries=3):
+    """A private cluster, each primary with a replica."""
+    with Processes(folder / "logs") as processes:
+        launch = servers.LAUNCHERS["local"]
+        cluster = servers.Cluster(processes, folder / "cluster", launch, primaries=primaries)
+        cluster.start()
+        yield cluster
+
+
 @pytest.fixture(scope="session")
-def redis_url(redis_environment):
-    return redis_environment["REDIS_URL"]
+def redis_url(request, tmp_path_factory):
+    """Where the Redis stores keep timelines; TIMELINES=cluster3 runs their contract there."""
+    if named := CLUSTER.fullmatch(os.environ.get("TIMELINES", "")):
+        with redis_cluster(tmp_path_factory.mktemp("cluster"), int(named[1])) as cluster:
+            yield cluster.environment["TIMELINE_URL"]
+    else:
+        yield request.getfixturevalue("redis_environment")["REDIS_URL"]
 
 
 @pytest.fixture
@@ -146,7 +184,12 @@ def keep_timelines_at(settings):
 def redis(redis_url, keep_timelines_at):
     """The client of an empty private server, which the Redis stores use."""
     keep_timelines_at(redis_url)
-    with Redis.from_url(redis_url) as client:
+    if redis_url.startswith(SCHEME):
+        first, *_ = redis_url.removeprefix(SCHEME).split(",")
+        client = RedisCluster.from_url(f"redis://{first}")
+    else:
+        client = Redis.from_url(redis_url)
+    with contextlib.closing(client):
         client.flushdb()
         yield client
 
