@@ -29,15 +29,19 @@ servers: ## install databases, brokers, nginx, Prometheus and Chromium from the 
 mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 	sh bootstrap.sh mysql
 
+# $(call pytest,command before it,options for the first run,tests). A busy machine fails one test of thousands by chance: what
+# failed runs once more, alone, and both runs are printed. The first that fails again ends it.
+pytest = $(1) $(PYTHON) -m pytest $(2) $(3) || $(1) $(PYTHON) -m pytest --last-failed --last-failed-no-failures none --maxfail 1 $(3)
+
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
 
 test: setup servers ## run every test; 20 minutes or more on two cores
-	$(PYTHON) -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
-	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers
-	TIMELINES=cluster3 $(PYTHON) -m pytest -n 2 $(TIMELINE_TESTS)
-	$(PYTHON) -m pytest -n 2 -m faults
-	$(PYTHON) -m pytest -m "alone and not k6 and not containers"
+	$(call pytest,,-n 3 --dist loadfile --no-loadscope-reorder,-m "not alone and not faults" tests/lab tests/docs tests/launch tests)
+	$(call pytest,$(PYTHON) -m tests.with_mysql,-n 2,tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers)
+	$(call pytest,TIMELINES=cluster3,-n 2,$(TIMELINE_TESTS))
+	$(call pytest,,-n 2,-m faults)
+	$(call pytest,,,-m "alone and not k6 and not containers")
 
 k6: ## build k6 with Go in a few minutes, unless K6 or the PATH has it
 	command -v "$${K6:-k6}" || [ -x var/bin/k6 ] || sh bootstrap.sh k6

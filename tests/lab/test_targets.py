@@ -1,6 +1,7 @@
 """Services that aren't ours: measured and audited through their API alone."""
 
 import json
+import re
 import shutil
 from contextlib import contextmanager
 from threading import Thread
@@ -235,6 +236,8 @@ def test_an_adapter_is_found_by_its_folder_and_its_drops_by_the_audit(adapter, t
     assert status == 1
     assert result["audit"]["missing"] == result["audit"]["expected"] // 1000 > 0
     assert (result["audit"]["duplicated"], result["audit"]["unexpected"]) == (0, 0)
-    assert result["errors"] == [f"not drained within 2 s: {result['audit']['missing']} feeds"]
+    (error,) = result["errors"]
+    feeds = int(re.fullmatch(r"not drained within 2 s: (\d+) feeds", error)[1])
+    assert 0 < feeds <= result["audit"]["missing"]  # a feed may lack several
     assert result["environment"]["servers"]["web"].startswith("urllib3")
     assert result["cpu_s"]["web"] > 0
