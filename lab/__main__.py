@@ -140,7 +140,7 @@ def report_results(options: argparse.Namespace) -> int:
 
 
 def compare_results(options: argparse.Namespace) -> int:
-    compare(options.first, options.second, anyway=options.anyway)
+    print_page(compare(options.first, options.second, anyway=options.anyway))
     return 0
 
 

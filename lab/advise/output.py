@@ -9,6 +9,7 @@ from lab.advise.answer import Advice, sheets, sources, verdict
 from lab.advise.pictures import cores_over_posts, cores_over_reads
 from lab.advise.situation import Situation
 from lab.progress import print_whole
+from lab.reporting.first_screen import lesson
 from lab.reporting.page import TEMPLATES
 
 PAGE = "advice.html"
@@ -61,6 +62,8 @@ def write_page(advice: Advice, out: Path) -> Path:
         sheets=sheets(advice),
         sources=sources(advice),
         limits=LIMITS,
+        best=advice.best.candidate.name,
+        lesson=lesson("docs/advise.md", out),
     )
     (out / PAGE).write_text(html)
     return out / PAGE

@@ -11,6 +11,7 @@ from lab.bench.pictures import pictures
 from lab.bench.record import Record
 from lab.bench.tables import name_of, sheets, whole
 from lab.progress import print_page, print_whole
+from lab.reporting.first_screen import lesson
 from lab.reporting.page import TEMPLATES
 
 HOW = (
@@ -65,6 +66,7 @@ def publish(record: Record, grid: Grid) -> None:
         how=HOW.replace("`", ""),
         command=record.environment["command"],
         machine=machine(record.environment),
+        lesson=lesson("docs/laboratory.md", record.out),
     )
     (record.out / "report.html").write_text(page)
 

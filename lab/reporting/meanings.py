@@ -1,5 +1,13 @@
 """What the columns of reports mean, in a sentence each."""
 
+ROLES = {
+    "web": "the app servers",
+    "workers": "the drainers or Celery workers",
+    "database": "the database",
+    "redis": "Redis",
+    "broker": "the broker",
+    "locust": "the load generator",
+}
 MEANINGS = {
     "audit": (
         "Whether every delivery of every accepted post was found, once. If it is not clean, "
@@ -23,7 +31,6 @@ MEANINGS = {
     "lag p99 ms": (
         "99 of 100 posts were in every timeline within this time after they were written."
     ),
-    "lag max ms": "The longest time from a post until it was in every timeline.",
     "drain s": "Time from the last post until no post waited for its deliveries.",
     "cores busy": (
         "CPU seconds per second of the window, of all processes, load generator included."
@@ -41,4 +48,58 @@ MEANINGS = {
     "wrong pages": "Pages of feeds that lacked a post or showed a wrong one.",
     "normal after s": "Time from the fault until answers were as good and as fast as before.",
     "told after s": "Time until /readyz said that something is wrong.",
+    "replica lag p50 ms": "Half of the replicas' samples were at most this far behind.",
+    "replica lag max ms": "The furthest that a replica was behind its primary.",
+    "times ms": "Mean time until the accumulated times were answered.",
+    "visits ms": "Mean time until a day's visits were answered.",
+    "summary ms": "Mean time until the summary was answered.",
+    "mean of all ms": "Mean of all requests, those that timed out included, as published.",
+    "p95 of all ms": "95 of 100 requests, those that timed out included, ended within this time.",
+    "ordinary mean ms": "Mean time of the ordinary requests, which should not feel the exports.",
+    "expensive mean ms": "Mean time of the requests that export.",
+    "ordinary errors": "The share of ordinary requests that failed.",
+    "expensive errors": "The share of exports that failed.",
+    "errors": "The share of all requests that failed.",
+    "exports": "Exports that the audit read and compared.",
+    "good posts/s": "Posts answered with 201, per second until the last answer came.",
+    "all requests/s": "Requests answered in any way, per second until the last answer came.",
+    "kB of a failure": "Mean size of an answer that is an error.",
+    "refused": "The share of requests that were answered with an error.",
+    "no answer": "Requests that had no answer before the client gave up.",
+    "of pages": "Pages of feeds that were compared.",
+    "median s": "Half of the answers during the fault came within this time, at its worst moment.",
+    "longest s": "The longest time that a request waited for its answer.",
+    "2xx": "Answers with success.",
+    "503": "Requests refused for now; the client may repeat them.",
+    "429": "Requests refused because one client sent too many.",
+    "others": "Answers that are neither good nor refusals.",
+    "at worst s": "The longest of all moments until answers were normal again.",
+    "longest lag s": "The longest time for which an accepted post was not delivered (median).",
+    "lag at worst s": "The same of the worst moment.",
+    "told": "The share of the moments in which /readyz said that something is wrong.",
+    "read p50 ms": "Half of the pages of feeds were answered within this time.",
+    "read p99 ms": "99 of 100 pages of feeds were answered within this time.",
+    "deep p99 ms": "99 of 100 later pages of feeds were answered within this time.",
+    "post p50 ms": "Half of the posts were answered within this time.",
+    "post p99 ms": "99 of 100 posts were answered within this time.",
+    "of 1x": "Goodput as a share of the goodput of the first step.",
+    "refused p50 ms": "Half of the refusals came within this time.",
+    "refused p99 ms": "99 of 100 refusals came within this time.",
+    "slowest probe s": "The longest time that a health probe waited.",
+    "generator late ms": "How late the load generator itself sent 1 of 100 requests.",
+    "sign-ups/s": "Sign-ups answered with 201, per second.",
+    "max ms": "The longest time until an answer.",
+    "turned away": "The share of requests that were refused with 429.",
+    "taken mean ms": "Mean time until a username that is taken was refused.",
+    "control mean ms": "Mean time of other requests (posts) during the rush.",
+    "control p95 ms": "95 of 100 other requests (posts) were answered within this time.",
+    "idle p95 ms": "The same before the rush.",
+    "control / idle": "How many times slower other requests are during the rush.",
+    "run success": "The share of all requests of the run that succeeded, as published.",
+    "run p95 ms": "The p95 of all requests of the run, failures included, as published.",
+    "run p99 ms": "The p99 of all requests of the run, failures included, as published.",
+    **{
+        f"{role} cores": f"CPU seconds per second that {what} used." for role, what in ROLES.items()
+    },
+    **{f"{role} ms": f"CPU time of {what} for one operation." for role, what in ROLES.items()},
 }

@@ -173,6 +173,37 @@ def _with_success(value: float, success: float | None) -> str:
 
 
 @as_svg
+def changes(
+    pairs: Sequence[tuple[Summary, Summary]], value: Value, axis: str, said: Sequence[str]
+) -> Figure:
+    """A figure of two runs by variant, with a remark on each pair."""
+    names = [before.name for before, _ in pairs]
+    figure, axes = _rows(names, extra=0.1)
+    for at, pair in enumerate(pairs):
+        for place, colour, when, one in zip(
+            (at - 0.15, at + 0.15), (GREY, GOOD), ("first", "second"), pair, strict=True
+        ):
+            low, high = one.spread(value)
+            middle = one.median(value)
+            if not middle:
+                continue
+            axes.plot([low, high], [place, place], color=INK, linewidth=1.2)
+            (point,) = axes.plot(middle, place, "o", color=colour, markersize=5)
+            point.set_gid(
+                f"{TIP}{one.name}, {when}: {number(middle)} ({number(low)} … {number(high)})"
+            )
+        _label(axes, max(one.spread(value)[1] for one in pair), at, said[at])
+    axes.set_yticks(range(len(pairs)), names)
+    axes.set_xscale("log")
+    axes.margins(x=0.2)
+    axes.xaxis.set_major_locator(LogLocator(numticks=6, subs=(1, 2, 5)))
+    axes.xaxis.set_major_formatter("{x:,.12g}")
+    axes.xaxis.set_minor_formatter("")
+    axes.set_xlabel(f"{axis} (log)")
+    return figure
+
+
+@as_svg
 def latency(compared: Sequence[Summary]) -> Figure:
     """The share of requests that were answered within a time, from every one's own time."""
     return _curves(
@@ -272,29 +303,37 @@ def cpu(compared: Sequence[Summary]) -> Figure:
             )
             bar.set_gid(f"{TIP}{summary.name}, {role}: {used:.2f} cores")
             left += used
+        axes.plot(summary.spread(_cores), [at, at], color=INK, linewidth=1.2)
     axes.set_yticks(range(len(compared)), [summary.name for summary in compared])
     axes.set_xlabel("cores busy")
-    figure.legend(loc="outside upper center", ncols=len(ROLE_COLOURS), fontsize=7)
+    figure.legend(loc="outside upper center", ncols=len(ROLE_COLOURS) // 2, fontsize=7)
     return figure
+
+
+def _cores(result: Result) -> float:
+    return sum(result.cores(role) or 0.0 for role in ROLE_COLOURS)
 
 
 @as_svg
 def cost(compared: Sequence[Summary]) -> Figure:
     """CPU seconds of the whole service for a million deliveries."""
-    shown = [
-        summary for summary in compared if summary.median(lambda r: r.cpu_s_per_million_deliveries)
-    ]
+    shown = [summary for summary in compared if summary.median(_cost)]
     figure, axes = _rows([summary.name for summary in shown] or [""])
     for at, summary in enumerate(shown):
-        seconds = summary.median(lambda r: r.cpu_s_per_million_deliveries) or 0.0
+        seconds, (low, high) = summary.median(_cost) or 0.0, summary.spread(_cost)
         axes.barh(at, seconds, height=0.66, color=GOOD)
-        _label(axes, seconds, at, number(seconds))
+        axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
+        _label(axes, high, at, number(seconds))
     axes.set_yticks(range(len(shown)), [summary.name for summary in shown])
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:,.12g}")
     axes.margins(x=0.15)
     axes.set_xlabel("CPU seconds for a million deliveries, requests included (log)")
     return figure
+
+
+def _cost(result: Result) -> float | None:
+    return result.cpu_s_per_million_deliveries
 
 
 def _rows(names: Sequence[str], extra: float = 0.0) -> tuple[Figure, Axes]:

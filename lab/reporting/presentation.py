@@ -61,7 +61,11 @@ BY_SECOND = Plot(
     plots.by_second,
     data=lambda r: r.by_second,
 )
-CPU = Plot("Where the CPU went", "Cores busy within the window.", plots.cpu)
+CPU = Plot(
+    "Where the CPU went",
+    "Cores busy by role. Thin lines: the least and the most of several runs.",
+    plots.cpu,
+)
 
 
 class Presentation(ABC):

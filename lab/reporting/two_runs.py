@@ -1,29 +1,59 @@
 """Two runs side by side."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+from markupsafe import Markup
 from rich.box import SIMPLE
 from rich.table import Table
 
 from lab.progress import print_whole
+from lab.reporting import first_screen, plots
 from lab.reporting.comparison import presentation_of, summaries
+from lab.reporting.meanings import MEANINGS
+from lab.reporting.page import TEMPLATES
 from lab.reporting.presentation import Column
-from lab.reporting.tables import cell
+from lab.reporting.tables import audit, cell, machine
 from lab.results.result import Result, read_results
-from lab.results.summary import Summary, is_tie
+from lab.results.summary import ENOUGH_REPEATS, Summary, is_tie
 
 MACHINE = ("cpu", "cpus", "memory_gib")
 """Facts that have to be equal for a comparison."""
 LOAD = ("window_s", "offered_rps")
+PAGE = "compare.html"
+NAMED = 3
+"""Variants that the answer names of each kind."""
+
+Pair = tuple[Summary, Summary]
 
 
-def compare(first: Path, second: Path, *, anyway: bool) -> None:
-    """Print the variants that both folders have, figure by figure.
+class TwoRuns(NamedTuple):
+    first: Path
+    second: Path
+    machines: tuple[str, str]
+    pairs: Sequence[Pair]
+    """The variants that both folders have."""
+    unlike: Sequence[str]
+    """Why their figures should not be compared."""
 
-    Raises ValueError if a folder has no results, if they share no variant, or if they are of
-    unlike machines or loads and not asked to compare ``anyway``.
+
+def compare(first: Path, second: Path, *, anyway: bool) -> Path:
+    """Print the variants that both folders have, figure by figure, and return a page of it.
+
+    The page is compare.html in the second folder. Raises ValueError if a folder has no results, if
+    they share no variant, or if they are of unlike machines or loads and not asked to compare
+    ``anyway``.
     """
+    runs = _read_both(first, second)
+    if runs.unlike and not anyway:
+        raise ValueError(f"the runs differ ({'; '.join(runs.unlike)}); --anyway compares them")
+    print_whole(_as_table(runs))
+    (second / PAGE).write_text(_as_html(runs))
+    return second / PAGE
+
+
+def _read_both(first: Path, second: Path) -> TwoRuns:
     one, other = _read(first), _read(second)
     others = {summary.name: summary for summary in summaries(other)}
     pairs = [(a, others[a.name]) for a in summaries(one) if a.name in others]
@@ -31,26 +61,98 @@ def compare(first: Path, second: Path, *, anyway: bool) -> None:
         raise ValueError(f"{first} and {second} share no variant")
     loads = [difference for pair in pairs for difference in _unlike_loads(*pair)]
     unlike = [*_differences(one[0], other[0]), *loads]
-    if unlike and not anyway:
-        raise ValueError(f"the runs differ ({'; '.join(unlike)}); --anyway compares them")
-    table = Table(title=f"{first} → {second}", caption=", ".join(unlike) or None, box=SIMPLE)
-    table.add_column("variant", no_wrap=True)
-    columns = [column for column in presentation_of(summaries(one)).columns if column.brief]
-    for column in columns:
-        table.add_column(column.label, justify="right", no_wrap=True)
-    for pair in pairs:
-        table.add_row(pair[0].name, *(_change(*pair, column) for column in columns))
-    print_whole(table)
+    return TwoRuns(first, second, (machine(one), machine(other)), pairs, unlike)
+
+
+def _as_table(runs: TwoRuns) -> Table:
+    title, caption = f"{runs.first} → {runs.second}", ", ".join(runs.unlike) or None
+    table = Table(title=title, caption=caption, box=SIMPLE)
+    columns = [column for column in _columns(runs) if column.brief]
+    for number, label in enumerate(_labels(columns)):
+        table.add_column(label, justify="right" if number > 1 else "left", no_wrap=True)
+    for pair in runs.pairs:
+        table.add_row(*_cells(pair, columns))
+    return table
+
+
+def _as_html(runs: TwoRuns) -> str:
+    shown, columns = presentation_of(runs.pairs[0]), _columns(runs)
+    said = [_ratio(*pair, shown.headline) for pair in runs.pairs]
+    picture = plots.changes(runs.pairs, shown.headline.figure, shown.headline.label, said)
+    return TEMPLATES.get_template(PAGE).render(
+        runs=runs,
+        answer=_answer(runs),
+        advice=_advice(runs),
+        lesson=first_screen.lesson("docs/reading-a-report.md", runs.second),
+        headline=shown.headline.label,
+        picture=Markup(picture),  # noqa: S704  our own drawing
+        columns=_labels(columns),
+        rows=[{"kind": "", "cells": _cells(pair, columns)} for pair in runs.pairs],
+        meanings=MEANINGS,
+    )
+
+
+def _answer(runs: TwoRuns) -> str:
+    """Tell by the headline which variants are better in the second folder, and which are worse."""
+    shown = presentation_of(runs.pairs[0])
+    better: list[str] = []
+    worse: list[str] = []
+    same: list[str] = []
+    for before, after in runs.pairs:
+        old, new = (one.median(shown.headline.figure) or 0.0 for one in (before, after))
+        if is_tie(before, after, shown.headline.figure):
+            same.append(after.name)
+        else:
+            (better if (new > old) == shown.more_is_better else worse).append(after.name)
+    found = {"better": better, "worse": worse, "a tie": same}
+    told = [f"{how}: {_few(names)}" for how, names in found.items() if names]
+    return f"By {shown.headline.label}, in the second folder: {'; '.join(told)}."
+
+
+def _few(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return ", ".join(names[:NAMED]) + rest
+
+
+def _advice(runs: TwoRuns) -> str:
+    if runs.unlike:
+        return f"Don't conclude anything: the runs differ ({'; '.join(runs.unlike)})."
+    wrong = sorted({one.name for pair in runs.pairs for one in pair if not one.as_expected})
+    if wrong:
+        return f"Read the audits and errors of {', '.join(wrong)} first."
+    if all(is_tie(*pair, presentation_of(pair).headline.figure) for pair in runs.pairs):
+        return "Keep what is simpler: a tie proves no difference."
+    if any(len(one.results) < ENOUGH_REPEATS for pair in runs.pairs for one in pair):
+        return "Repeat both with --repeat 3 before you rely on a difference."
+    return "Run both in one session before you rely on a difference: machines change over time."
+
+
+def _columns(runs: TwoRuns) -> Sequence[Column]:
+    return presentation_of(runs.pairs[0]).columns
+
+
+def _labels(columns: Sequence[Column]) -> list[str]:
+    return ["variant", "audit", *(column.label for column in columns)]
+
+
+def _cells(pair: Pair, columns: Sequence[Column]) -> list[str]:
+    before, after = map(audit, pair)
+    audits = after if before == after else f"{before} → {after}"
+    return [pair[0].name, audits, *(_change(*pair, column) for column in columns)]
 
 
 def _change(before: Summary, after: Summary, column: Column) -> str:
     """Write a figure of both runs, and their ratio or that they tie."""
-    old, new = before.median(column.figure), after.median(column.figure)
     figures = f"{cell(before, column)} → {cell(after, column)}"
+    ratio = _ratio(before, after, column)
+    return f"{figures} ({ratio})" if ratio else figures
+
+
+def _ratio(before: Summary, after: Summary, column: Column) -> str:
+    old, new = before.median(column.figure), after.median(column.figure)
     if not old or new is None:
-        return figures
-    ratio = "tie" if is_tie(before, after, column.figure) else f"x {new / old:.3g}"
-    return f"{figures} ({ratio})"
+        return ""
+    return "tie" if is_tie(before, after, column.figure) else f"x {new / old:.3g}"
 
 
 def _read(folder: Path) -> list[Result]:

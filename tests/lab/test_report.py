@@ -8,6 +8,7 @@ from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.reporting.comparison import answer, ranked, summaries
 from lab.reporting.first_screen import REPOSITORY, lesson
+from lab.reporting.meanings import MEANINGS
 from lab.results.result import Balance, Result, read_results
 from lab.running.resources import Shortage, check_resources
 
@@ -331,6 +332,10 @@ def test_two_runs_are_compared_figure_by_figure(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "100 → 150 (x 1.5)" in out
     assert "…" not in out
+    page = (tmp_path / "b/compare.html").read_text()
+    assert page.count("<svg") == 1
+    assert "in the second folder: better: sqlite-inline-bulk." in page
+    assert "100 → 150 (x 1.5)" in page
 
 
 def test_runs_of_different_length_are_compared_only_on_request(tmp_path, capsys):
@@ -399,3 +404,8 @@ def test_every_lesson_of_a_report_exists():
     paths = {it.lesson for one in presentations for it in (one, *one.pictures)}
 
     assert all((REPOSITORY / path).is_file() for path in paths)
+
+
+def test_every_column_of_every_experiment_is_explained():
+    columns = {column.label for it in EXPERIMENTS.values() for column in it.presentation.columns}
+    assert {"audit", *columns} <= MEANINGS.keys()

@@ -44,8 +44,8 @@ class BrowsePresentation(Presentation):
         MEAN._replace(brief=False),
         P95._replace(brief=True),
         P99,
-        Column("lag p50 ms", lambda r: r.extra.get("replica_lag_p50_ms")),
-        Column("lag max ms", lambda r: r.extra.get("replica_lag_max_ms"), brief=True),
+        Column("replica lag p50 ms", lambda r: r.extra.get("replica_lag_p50_ms")),
+        Column("replica lag max ms", lambda r: r.extra.get("replica_lag_max_ms"), brief=True),
         CORES_BUSY,
     )
     headline = P95

@@ -69,7 +69,7 @@ class Published001Presentation(BrowsePresentation):
         RUN_P99,
         P95,
         P99._replace(spread=False),
-        Column("lag max ms", lambda r: r.extra.get("replica_lag_max_ms")),
+        Column("replica lag max ms", lambda r: r.extra.get("replica_lag_max_ms")),
         CORES_BUSY,
     )
     headline = RUN_P95
