@@ -1,8 +1,12 @@
-"""The report of all fan-out variants, in a real browser."""
+"""The pages of reports in a real browser: one of all fan-out variants, and those of other kinds."""
+
+import shutil
+from pathlib import Path
 
 import pytest
 from selenium.webdriver.common.by import By
 
+from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.reporting.report import report
 from launch.variants import Variant
@@ -10,6 +14,8 @@ from tests.browser import NARROW, WIDE, browsing, overflows, violations
 from tests.lab.test_report import CLEAN, HALF, result
 
 PICTURES = 6
+EXAMPLES = Path("docs/example")
+KINDS = ("author-tuned", "bench", "compare", "factors", "faults", "published-003")
 
 
 @pytest.fixture(scope="module")
@@ -118,3 +124,35 @@ def test_pictures_show_their_figures_on_hover(browser):
     titles = browser.find_elements(By.CSS_SELECTOR, ".plot svg g > title")
 
     assert any("cores" in one.get_attribute("textContent") for one in titles)
+
+
+@pytest.fixture(scope="module")
+def kinds(tmp_path_factory):
+    """A folder with a report of each kind, from results that are in the repository."""
+    folder = tmp_path_factory.mktemp("kinds")
+    shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True, ignore=most_faults)
+    for kind in KINDS:
+        if kind != "compare":
+            main(["report", str(folder / kind)])
+    main(["compare", *[str(folder / "author-tuned")] * 2])
+    (folder / "compare").mkdir()
+    (folder / "author-tuned/compare.html").rename(folder / "compare/report.html")
+    return folder
+
+
+def most_faults(folder, names):
+    return [it for it in names if Path(folder).name == "faults" and "frozen" not in it]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_page_fits_a_phone_and_shuts_nobody_out(browser, kinds, kind):
+    browser.get((kinds / kind / "report.html").as_uri())
+
+    for scheme, size in (("light", WIDE), ("dark", NARROW)):
+        feature = {"name": "prefers-color-scheme", "value": scheme}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+        browser.set_window_size(*size)
+        assert not overflows(browser)
+        assert violations(browser, "serious", "critical") == []
+    assert browser.find_element(By.CSS_SELECTOR, "h1 + dl dd").text
+    assert browser.get_log("browser") == []
