@@ -1,12 +1,32 @@
-"""Pictures that name files: each of them exists."""
+"""Pictures in the documents: the files that they name exist, and all diagrams can be drawn."""
 
+import re
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from xml.etree import ElementTree as ET
 
+import nicegui
 import pytest
+
+from tests.browser import browsing
 
 NAME = "{http://www.w3.org/2000/svg}text"
 PICTURES = sorted(Path("docs/pictures").glob("*.svg"))
+COURSE = Path("docs/course.md")
+LESSONS = [
+    (COURSE.parent / link).resolve().relative_to(Path.cwd())
+    for link in re.findall(r"^\| \d+ \| \[.*?\]\((.*?)\)", COURSE.read_text(), re.MULTILINE)
+]
+MERMAID = Path(nicegui.__file__).parent / "elements/mermaid/dist"
+"""The library that draws them on GitHub too, as a package brings it."""
+DRAW = """
+    const [diagram, done] = [arguments[0], arguments[1]]
+    import("/index.js")
+        .then(it => it.mermaid.render("it", diagram))
+        .then(it => done(it.svg), error => done(String(error)))
+"""
 
 
 @pytest.mark.parametrize("picture", PICTURES, ids=lambda it: it.name)
@@ -16,3 +36,50 @@ def test_the_files_that_a_picture_names_exist(picture):
 
     assert named
     assert [it for it in named if not Path(it).exists()] == []
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *args):
+        pass
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    """A browser on a page that has the library."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=MERMAID))
+    Thread(target=server.serve_forever, daemon=True).start()
+    with browsing(tmp_path_factory.mktemp("browser")) as browser:
+        browser.get(f"http://127.0.0.1:{server.server_port}/index.js")
+        yield browser
+    server.shutdown()
+    server.server_close()
+
+
+def diagrams(lesson):
+    return re.findall(r"^```mermaid\n(.*?)^```", lesson.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def test_the_course_has_eleven_lessons():
+    assert len(LESSONS) == 11
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=str)
+def test_a_lesson_has_a_diagram_that_can_be_drawn(browser, lesson):
+    drawn = [browser.execute_async_script(DRAW, it) for it in diagrams(lesson)]
+
+    assert drawn
+    assert [it for it in drawn if not it.startswith("<svg")] == []
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=str)
+def test_the_figures_of_a_diagram_are_in_its_lesson(lesson):
+    text = re.sub(r"^```mermaid\n.*?^```", "", lesson.read_text(), flags=re.MULTILINE | re.DOTALL)
+    said = [it.rstrip(".") for it in re.findall(r"[\d.]+", text.replace(",", ""))]
+    drawn = [
+        figure.strip()
+        for it in diagrams(lesson)
+        for figures in re.findall(r"^ *(?:bar|line) \[(.*)\]$", it, re.MULTILINE)
+        for figure in figures.split(",")
+    ]
+
+    assert [it for it in drawn if it not in said] == []
