@@ -248,6 +248,13 @@ def test_the_report_says_so_if_there_is_no_crossover(tmp_path):
     assert "No crossover between 10 and 100 reads per post: push wins everywhere." in markdown
 
 
+def test_a_variant_keeps_all_that_its_name_says():
+    variant = MIXED.variant("mysql_tuned-outbox-ring-pulls1000-active")
+
+    assert variant.settings == {"FEED_PULL_ABOVE": "1000", "FEED_ACTIVE_DAYS": "1"}
+    assert MIXED.variant("mysql_tuned-outbox-ring").settings == {}
+
+
 def test_any_number_of_reads_may_be_asked_for():
     names = [it.name for it in MIXED.loads_of(MIXED.variant(PULL), Asked(loads="reads0.5,social"))]
 

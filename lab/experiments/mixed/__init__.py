@@ -66,9 +66,10 @@ class Mixed(Fanout):
 
     def variant(self, name: str) -> Variant:
         """Return a variant; ``-active`` after its name delivers to those who come only."""
-        plain = name.removesuffix(ACTIVE)
-        settings = {} if plain == name else ONLY_READERS
-        return replace(super().variant(plain), name=name, settings=settings)
+        variant = super().variant(name.removesuffix(ACTIVE))
+        if name.endswith(ACTIVE):
+            variant = replace(variant, settings={**variant.settings, **ONLY_READERS})
+        return replace(variant, name=name)
 
     def loads(self, asked: Asked) -> list[Load]:
         """Return the usual loads, others that are asked for (reads0.5, holds10), and ``social``."""
