@@ -168,9 +168,9 @@ def plan_capacity(options: argparse.Namespace) -> int:
 
 
 def give_advice(options: argparse.Namespace) -> int:
+    situation = asked_situation(options)
     named = [Path(it) for it in options.costs.split(",")] if options.costs else None
-    costs = named or newest(RESULTS, without=options.check)
-    situation, measured = asked_situation(options), measured_costs(costs)
+    measured = measured_costs(named or newest(RESULTS, without=options.check))
     if options.check:
         sheet, holds = check(list(read_results(options.check)), measured)
         print_whole(sheet.as_rich())

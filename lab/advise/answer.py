@@ -167,7 +167,7 @@ def _amounts(advice: Advice) -> Sheet:
     rows.append(
         ["deliveries", f"{number(it.deliveries_per_s)}/s" if best.delivery else "none", "", "asked"]
     )
-    return Sheet(f"What {best.candidate.name} needs", ["what", "amount", "", "from"], rows)
+    return Sheet(f"What {best.candidate.name} needs", ["what", "amount", "note", "from"], rows)
 
 
 def _timelines(advice: Advice) -> Iterator[list[str]]:
@@ -289,7 +289,7 @@ def _pulled(advice: Advice) -> Sheet:
         cost = reads_to_push_for(push.delivery, pull.candidate) if pull else None
         by_cost = cost is not None and reads_each < cost
         rows.append(["what binds", "cost" if by_cost else "lag" if late else "neither", "", BOTH])
-    return Sheet("Whom to pull", ["what", "figure", "", "from"], rows)
+    return Sheet("Whom to pull", ["what", "figure", "note", "from"], rows)
 
 
 def _drift(measured: Measured, now_ms: float) -> Iterator[str]:

@@ -18,8 +18,9 @@ from lab.results.result import Result, read_results
 SQL_LINGER_MS, REDIS_LINGER_MS = 100, 75
 """How long a drainer collects a batch (docs/decisions/0004)."""
 RUN_THESE = (
-    "python -m lab bench; python -m lab run mixed; "
-    "python -m lab run mixed --users 100 --loads reads1,reads10"
+    "python -m lab bench --people N --friends N; "
+    "python -m lab run mixed --people N --friends N --loads reads1,reads30 "
+    "(docs/strangers-hour.md shows it for 50,000 people)"
 )
 
 

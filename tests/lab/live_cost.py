@@ -53,7 +53,7 @@ def compare(stage, port, options):
             for url in order if pair % 2 else order[::-1]:
                 browser.get(url)
                 time.sleep(SETTLE_S)
-                found[url] = window(side, options.seconds)
+                found[url] = window(side, browser, options.seconds)
             rows.append([found[url] for url in order])
             print(f"{pair + 1} of {options.pairs}", flush=True)
     for name in rows[0][0]:
@@ -66,10 +66,9 @@ def compare(stage, port, options):
     app.shutdown()
 
 
-def window(side, seconds):
+def window(side, browser, seconds):
     """Return the figures of some seconds."""
-    me = psutil.Process()
-    used, mine, began = side._processes.cpu_s(), sum(me.cpu_times()[:2]), time.monotonic()
+    used, others, began = side._processes.cpu_s(), beside(browser), time.monotonic()
     first = side.history.latest.at
     time.sleep(seconds)
     took = time.monotonic() - began
@@ -84,11 +83,20 @@ def window(side, seconds):
         for role, cpu in side._processes.cpu_s().items()
         if role != "lab"
     }
-    return {
-        **dict(zip(FIGURES, told, strict=True)),
-        **cores,
-        "cores, the page": (sum(me.cpu_times()[:2]) - mine) / took,
-    }
+    for role, cpu in beside(browser).items():
+        cores[f"cores, {role}"] = (cpu - others[role]) / took
+    return dict(zip(FIGURES, told, strict=True)) | cores
+
+
+def beside(browser):
+    """Return CPU seconds of what is not the side's own."""
+    page, driver = psutil.Process(), psutil.Process(browser.service.process.pid)
+    tree = driver.children(recursive=True)
+    return {"the page": cpu_s([page]), "the browser": cpu_s(tree)}
+
+
+def cpu_s(processes):
+    return sum(sum(it.cpu_times()[:2]) for it in processes)
 
 
 def parse():

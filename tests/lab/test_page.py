@@ -11,11 +11,21 @@ from lab.experiments import EXPERIMENTS
 from lab.reporting.report import report
 from launch.variants import Variant
 from tests.browser import NARROW, WIDE, browsing, overflows, violations
+from tests.lab.test_advise import ASKED, measured_below
+from tests.lab.test_capacity import report_of, step
 from tests.lab.test_report import CLEAN, HALF, result
 
 PICTURES = 6
 EXAMPLES = Path("docs/example")
-KINDS = ("author-tuned", "bench", "compare", "factors", "faults", "published-003")
+PAGES = [
+    *(
+        Path(kind) / "report.html"
+        for kind in ("author-tuned", "bench", "capacity", "costs/mixed", "factors", "faults")
+    ),
+    Path("advise/advice.html"),
+    Path("author-tuned/compare.html"),
+    Path("published-003/report.html"),
+]
 
 
 @pytest.fixture(scope="module")
@@ -128,15 +138,17 @@ def test_pictures_show_their_figures_on_hover(browser):
 
 @pytest.fixture(scope="module")
 def kinds(tmp_path_factory):
-    """A folder with a report of each kind, from results that are in the repository."""
+    """A folder with PAGES, most of them of results that are in the repository."""
     folder = tmp_path_factory.mktemp("kinds")
     shutil.copytree(EXAMPLES, folder, dirs_exist_ok=True, ignore=most_faults)
-    for kind in KINDS:
-        if kind != "compare":
-            main(["report", str(folder / kind)])
+    measured_below(folder / "costs")
+    report_of(folder / "capacity", step(500), step(1_000, held=False))
+    for page in PAGES:
+        if page.name == "report.html":
+            main(["report", str(folder / page.parent)])
     main(["compare", *[str(folder / "author-tuned")] * 2])
-    (folder / "compare").mkdir()
-    (folder / "author-tuned/compare.html").rename(folder / "compare/report.html")
+    sources = ",".join(str(folder / "costs" / it) for it in ("bench", "mixed"))
+    main(["advise", *ASKED, f"--costs={sources}", f"--out={folder / 'advise'}"])
     return folder
 
 
@@ -144,9 +156,9 @@ def most_faults(folder, names):
     return [it for it in names if Path(folder).name == "faults" and "frozen" not in it]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", PAGES, ids=str)
 def test_every_kind_of_page_fits_a_phone_and_shuts_nobody_out(browser, kinds, kind):
-    browser.get((kinds / kind / "report.html").as_uri())
+    browser.get((kinds / kind).as_uri())
 
     for scheme, size in (("light", WIDE), ("dark", NARROW)):
         feature = {"name": "prefers-color-scheme", "value": scheme}
