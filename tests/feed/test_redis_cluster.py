@@ -5,7 +5,6 @@ import signal
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from itertools import count
 from threading import Event
 
 import pytest
@@ -138,28 +137,37 @@ def test_slots_that_moved_are_found(ring, cluster):
 
 
 def test_what_is_delivered_while_slots_move_arrives(ring, cluster):
-    stop, delivered = Event(), count()
+    stop, slots = Event(), slots_of(ring, 20)
 
     def work():
         try:
             while not stop.is_set():
                 posts_by(1, 1)
                 deliver_all()
-                next(delivered)
         finally:
             connection.close()
 
+    def until_more_are_delivered():
+        so_far = delivered()
+        until(lambda: delivered() > so_far + 3)
+
     with ThreadPoolExecutor(1) as pool:
         working = pool.submit(work)
-        until(lambda: Post.objects.exclude(delivered_at=None).count() > 3)
-        moved(cluster, slots_of(ring, 20))
-        moving = Post.objects.exclude(delivered_at=None).count()
-        until(lambda: Post.objects.exclude(delivered_at=None).count() > moving + 3)
-        stop.set()
+        try:
+            until_more_are_delivered()
+            moved(cluster, slots[:10])
+            until_more_are_delivered()
+            moved(cluster, slots[10:])
+            until_more_are_delivered()
+        finally:
+            stop.set()
         working.result()
 
-    assert moving > 5
     assert audited(ring).ok
+
+
+def delivered():
+    return Post.objects.exclude(delivered_at=None).count()
 
 
 @pytest.mark.parametrize("follows", [False, True])
