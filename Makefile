@@ -31,7 +31,7 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 
 # $(call pytest,command before it,options for the first run,tests). A busy machine fails one test of thousands by chance: what
 # failed runs once more, alone, and both runs are printed. The first that fails again ends it.
-pytest = $(1) $(PYTHON) -m pytest $(2) $(3) || $(1) $(PYTHON) -m pytest --last-failed --last-failed-no-failures none --maxfail 1 $(3)
+pytest = $(1) $(PYTHON) -m pytest $(2) $(3) || { [ $$? = 1 ] && $(1) $(PYTHON) -m pytest --last-failed --last-failed-no-failures none --maxfail 1 $(3); }
 
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers

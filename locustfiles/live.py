@@ -51,7 +51,8 @@ class LiveLoad:
         self.counts = dict.fromkeys(COUNTS, 0)
         self.status: dict[str, Any] | None = None
         self._answer_ms: list[float] = []
-        self._asked_at = 0.0
+        self._asked_at: float | None = None
+        """When the oldest question without an answer was asked: an answer may be of that time."""
         address = url.hostname or "127.0.0.1", url.port or 80
         self._connections = Connections(
             address, self._done, most=MOST_UNANSWERED, timeout_s=TIMEOUT_S
@@ -65,6 +66,7 @@ class LiveLoad:
     def step(self, rates: Rates, start: float) -> None:
         """Send what is due in the next STEP_S."""
         end = start + STEP_S
+        self._connections.wait(0)  # also where this step is late
         posts = zip(_arrivals(rates.posts_per_s, start, end), self._posts, strict=False)
         reads_per_s = rates.posts_per_s * rates.reads_per_post
         reads = zip(_arrivals(reads_per_s, start, end), self._reads, strict=False)
@@ -81,8 +83,9 @@ class LiveLoad:
         """Return the figures so far, and ask for the service's own."""
         times, self._answer_ms = sorted(self._answer_ms), []
         status, self.status = self.status, None
-        self._asked_at = time.time()
-        self._connections.send(self._ask, self._asked_at)
+        now = time.time()
+        self._asked_at = self._asked_at or now
+        self._connections.send(self._ask, now)
         return {
             "at": time.time(),
             **self.counts,
@@ -114,7 +117,9 @@ class LiveLoad:
         if answer.status != 200:
             return refusal(answer)
         self.status = json.loads(answer.body)
-        self.lookout.backlog(self._asked_at, self.status["backlog"])
+        if self._asked_at is not None:
+            self.lookout.backlog(self._asked_at, self.status["backlog"])
+            self._asked_at = None
         return ""
 
 

@@ -349,7 +349,12 @@ def freeze_when(
             os.kill(pid, signal.SIGSTOP)
             while psutil.Process(pid).status() != psutil.STATUS_STOPPED:
                 time.sleep(0.0005)
-            if hit(pid):
+            try:
+                is_hit = hit(pid)
+            except BaseException:
+                os.kill(pid, signal.SIGCONT)
+                raise
+            if is_hit:
                 return pid
             os.kill(pid, signal.SIGCONT)
             time.sleep(random.random() / 50)  # noqa: S311

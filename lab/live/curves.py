@@ -86,7 +86,7 @@ def height() -> int:
 
 def data(history: History) -> list[dict[str, Any]]:
     """Return the curves over the seconds before the latest sample, and where faults began."""
-    samples, now = history.samples, history.latest.at if history.latest else 0.0
+    samples, now = list(history.samples), history.latest.at if history.latest else 0.0
     faults = [{"xAxis": at - now} for at in history.faults_at if at > now - KEPT]
     return [
         {

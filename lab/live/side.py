@@ -61,6 +61,8 @@ class Side:
         self._rates = Rates()
         self._processes: Processes | None = None
         self._stopping = threading.Event()
+        self._lock = threading.Lock()
+        """Held while it is told to stop, or has stopped."""
         self._threads: list[threading.Thread] = []
 
     def start(self, name: str) -> None:
@@ -76,7 +78,9 @@ class Side:
 
     def stop(self) -> None:
         """Ask it to end; returns at once."""
-        if self.state in (STARTING, RUNNING):
+        with self._lock:
+            if self.state not in (STARTING, RUNNING):
+                return
             self._say(STOPPING, "Stopping its servers.")
             self._stopping.set()
             if self._processes and not self.service:
@@ -98,8 +102,8 @@ class Side:
     @rates.setter
     def rates(self, rates: Rates) -> None:
         self._rates = rates
-        if self.service:
-            rates.write(self._wanted(self.service))
+        if service := self.service:
+            rates.write(self._wanted(service))
 
     def do(self, name: str, fault: Callable[[Service], str]) -> None:
         """Let a fault happen in a thread; it returns what came of it. One at a time."""
@@ -140,8 +144,9 @@ class Side:
         except Exception as error:  # the other side goes on
             if not self.is_stopping:
                 said = f"{variant.name} failed: {error}"
-        self._processes = None
-        self._say(STOPPED, said)
+        with self._lock:
+            self._processes = None
+            self._say(STOPPED, said)
 
     def _serve(self, variant: Variant, processes: Processes, scratch: Path) -> None:
         service = service_for(variant)(variant, processes, scratch, servers=self.servers)
@@ -152,6 +157,7 @@ class Side:
         self._rates.write(self._wanted(service))
         processes.start(LOAD, self._load(service), {})
         self.service = service
+        self._rates.write(self._wanted(service))  # they may have been turned meanwhile
         self._say(RUNNING, f"{variant.name} runs.")
         self._watch(processes, scratch)
 

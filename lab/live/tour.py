@@ -3,7 +3,7 @@
 import time
 
 from lab.live import harm
-from lab.live.side import RUNNING, STARTING, STOPPED
+from lab.live.side import RUNNING, STARTING, STOPPED, Side
 from lab.live.stage import Stage
 from lab.live.steps import STEPS, Step
 
@@ -65,6 +65,12 @@ class Tour:
         elif self.step.fault and not self._broken:
             if self.left_s < self.step.seconds * 2 / 3:
                 self._broken = True
-                harm.inject(self.step.fault, right)
+                self._break(right)
         elif self.left_s == 0 and not right.fault:
             self.phase = TOLD
+
+    def _break(self, side: Side) -> None:
+        try:
+            harm.inject(self.step.fault, side)
+        except ValueError as error:
+            side.said, self.phase = str(error), FAILED

@@ -292,12 +292,12 @@ def pen(at: int) -> dict[str, Any]:
 
 @as_svg
 def cpu(compared: Sequence[Summary]) -> Figure:
-    """Cores busy by group of processes, within the window."""
+    """Cores busy by group of processes, of the run in the middle; lines from least to most."""
     figure, axes = _rows([summary.name for summary in compared], extra=0.5)
     for at, summary in enumerate(compared):
-        left = 0.0
+        left, middle = 0.0, sorted(summary.results, key=_cores)[(len(summary.results) - 1) // 2]
         for role, colour in ROLE_COLOURS.items():
-            used = summary.median(lambda r, role=role: r.cores(role)) or 0.0  # type: ignore[misc]
+            used = middle.cores(role) or 0.0
             (bar,) = axes.barh(
                 at, used, left=left, height=0.66, color=colour, label=role if not at else None
             )

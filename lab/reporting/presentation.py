@@ -63,7 +63,7 @@ BY_SECOND = Plot(
 )
 CPU = Plot(
     "Where the CPU went",
-    "Cores busy by role. Thin lines: the least and the most of several runs.",
+    "Cores busy by role, of the run in the middle. Thin lines: the least and the most of all runs.",
     plots.cpu,
 )
 

@@ -24,6 +24,8 @@ LOAD = ("window_s", "offered_rps")
 PAGE = "compare.html"
 NAMED = 3
 """Variants that the answer names of each kind."""
+BETTER, WORSE, TIE, NOTHING = "better", "worse", "a tie", "no figure"
+NOT_COMPARED = "not compared, for their audits, laws or Locust"
 
 Pair = tuple[Summary, Summary]
 
@@ -42,8 +44,8 @@ def compare(first: Path, second: Path, *, anyway: bool) -> Path:
     """Print the variants that both folders have, figure by figure, and return a page of it.
 
     The page is compare.html in the second folder. Raises ValueError if a folder has no results, if
-    they share no variant, or if they are of unlike machines or loads and not asked to compare
-    ``anyway``.
+    they are of several experiments or share no variant, or if they are of unlike machines or loads
+    and not asked to compare ``anyway``.
     """
     runs = _read_both(first, second)
     if runs.unlike and not anyway:
@@ -55,6 +57,9 @@ def compare(first: Path, second: Path, *, anyway: bool) -> Path:
 
 def _read_both(first: Path, second: Path) -> TwoRuns:
     one, other = _read(first), _read(second)
+    experiments = sorted({result.experiment for result in (*one, *other)})
+    if len(experiments) > 1:
+        raise ValueError(f"compare folders of one experiment: these have {', '.join(experiments)}")
     others = {summary.name: summary for summary in summaries(other)}
     pairs = [(a, others[a.name]) for a in summaries(one) if a.name in others]
     if not pairs:
@@ -94,19 +99,28 @@ def _as_html(runs: TwoRuns) -> str:
 
 def _answer(runs: TwoRuns) -> str:
     """Tell by the headline which variants are better in the second folder, and which are worse."""
-    shown = presentation_of(runs.pairs[0])
-    better: list[str] = []
-    worse: list[str] = []
-    same: list[str] = []
-    for before, after in runs.pairs:
-        old, new = (one.median(shown.headline.figure) or 0.0 for one in (before, after))
-        if is_tie(before, after, shown.headline.figure):
-            same.append(after.name)
-        else:
-            (better if (new > old) == shown.more_is_better else worse).append(after.name)
-    found = {"better": better, "worse": worse, "a tie": same}
-    told = [f"{how}: {_few(names)}" for how, names in found.items() if names]
-    return f"By {shown.headline.label}, in the second folder: {'; '.join(told)}."
+    found: dict[str, list[str]] = {}
+    for pair in runs.pairs:
+        found.setdefault(_verdict(*pair), []).append(pair[0].name)
+    kinds = (BETTER, WORSE, TIE, NOTHING, NOT_COMPARED)
+    told = "; ".join(f"{kind}: {_few(found[kind])}" for kind in kinds if kind in found)
+    headline = presentation_of(runs.pairs[0]).headline.label
+    return f"By {headline}, in the second folder: {told}."
+
+
+def _verdict(before: Summary, after: Summary) -> str:
+    shown = presentation_of([before])
+    saturated = before.generator_saturated or after.generator_saturated
+    if not (before.as_expected and after.as_expected):
+        return NOT_COMPARED
+    if saturated and not shown.measures_generator:
+        return NOT_COMPARED
+    old, new = before.median(shown.headline.figure), after.median(shown.headline.figure)
+    if old is None or new is None:
+        return NOTHING
+    if is_tie(before, after, shown.headline.figure):
+        return TIE
+    return BETTER if (new > old) == shown.more_is_better else WORSE
 
 
 def _few(names: Sequence[str]) -> str:
@@ -120,7 +134,7 @@ def _advice(runs: TwoRuns) -> str:
     wrong = sorted({one.name for pair in runs.pairs for one in pair if not one.as_expected})
     if wrong:
         return f"Read the audits and errors of {', '.join(wrong)} first."
-    if all(is_tie(*pair, presentation_of(pair).headline.figure) for pair in runs.pairs):
+    if all(_verdict(*pair) == TIE for pair in runs.pairs):
         return "Keep what is simpler: a tie proves no difference."
     if any(len(one.results) < ENOUGH_REPEATS for pair in runs.pairs for one in pair):
         return "Repeat both with --repeat 3 before you rely on a difference."

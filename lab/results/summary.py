@@ -91,7 +91,7 @@ def is_tie(one: Summary, other: Summary, figure: Figure) -> bool:
         return a == b
     if max(a, b) / min(a, b) <= 1 + SAME:
         return True
-    if min(len(one.results), len(other.results)) >= ENOUGH_REPEATS:
+    if min(len(one.values(figure)), len(other.values(figure))) >= ENOUGH_REPEATS:
         (low, high), (other_low, other_high) = one.spread(figure), other.spread(figure)
         return low <= other_high and other_low <= high
     speeds_ms = [r.environment["calibration_ms"] for r in (*one.results, *other.results)]

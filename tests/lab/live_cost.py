@@ -14,14 +14,15 @@ import psutil
 from nicegui import app
 
 from lab.live import page
-from lab.live.side import RUNNING
+from lab.live.side import RUNNING, STARTING
 from lab.live.stage import Stage
 from lab.live.tour import Tour
 from launch.processes import free_port
 from launch.service import Seed
 from tests.browser import browsing
 
-SETTLE_S = 5
+SETTLE_S = 12
+"""Longer than the ten seconds that a lag is of."""
 FIGURES = ("posts/s", "answer p50 ms", "answer p99 ms", "lag p50 ms", "lag p99 ms")
 
 
@@ -29,7 +30,7 @@ def main():
     options = parse()
     page.GRACE_S = float("inf")
     stage, port = Stage(Seed(), "auto"), free_port()
-    worker = threading.Thread(target=compare, args=(stage, port, options))
+    worker = threading.Thread(target=run, args=(stage, port, options))
     worker.start()
     try:
         page._run(Tour(stage), port)
@@ -38,12 +39,20 @@ def main():
         worker.join()
 
 
+def run(stage, port, options):
+    try:
+        compare(stage, port, options)
+    finally:
+        app.shutdown()
+
+
 def compare(stage, port, options):
     side = stage.sides[0]
     stage.turn(posts_per_s=options.posts)
     side.start(options.variant)
-    while side.state != RUNNING:
+    while side.state == STARTING:
         time.sleep(1)
+    assert side.state == RUNNING, side.said
     with TemporaryDirectory() as folder, browsing(Path(folder)) as browser:
         time.sleep(options.seconds)
         rows = []
@@ -63,7 +72,6 @@ def compare(stage, port, options):
             f"{median(changes):+.1%} ({changes[0]:+.1%} … {changes[-1]:+.1%})" if changes else "-"
         )
         print(f"| {name} | {without:.4g} | {shown:.4g} | {told} |", flush=True)
-    app.shutdown()
 
 
 def window(side, browser, seconds):
@@ -72,11 +80,11 @@ def window(side, browser, seconds):
     first = side.history.latest.at
     time.sleep(seconds)
     took = time.monotonic() - began
-    samples = [it for it in side.history.samples if it.at > first]
+    samples = [it for it in list(side.history.samples) if it.at > first]
     told = (
         median(it.rates["accepted"] for it in samples),
-        *(median(it.answer_ms[p] or 0 for it in samples) for p in ("p50", "p99")),
-        *(median(it.lag_ms[p] or 0 for it in samples) for p in ("p50", "p99")),
+        *(median(filter(None, (it.answer_ms[p] for it in samples))) for p in ("p50", "p99")),
+        *(median(filter(None, (it.lag_ms[p] for it in samples))) for p in ("p50", "p99")),
     )
     cores = {
         f"cores, {role}": (cpu - used.get(role, 0)) / took

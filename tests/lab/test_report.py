@@ -1,6 +1,7 @@
 import csv
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -336,6 +337,39 @@ def test_two_runs_are_compared_figure_by_figure(tmp_path, capsys):
     assert page.count("<svg") == 1
     assert "in the second folder: better: sqlite-inline-bulk." in page
     assert "100 → 150 (x 1.5)" in page
+
+
+@pytest.mark.parametrize(
+    ("figures", "verdict"),
+    [
+        ({"achieved_rps": 150.0}, "better"),
+        ({"achieved_rps": 50.0}, "worse"),
+        ({"achieved_rps": 101.0}, "a tie"),
+        ({"achieved_rps": None}, "no figure"),
+        ({"achieved_rps": 150.0, "audit": HALF}, "not compared, for their audits, laws or Locust"),
+        (
+            {"achieved_rps": 150.0, "generator_saturated": True},
+            "not compared, for their audits, laws or Locust",
+        ),
+    ],
+)
+def test_the_answer_of_two_runs_compares_what_can_be_compared(tmp_path, figures, verdict):
+    result().write(tmp_path / "a" / "1")
+    result(**figures).write(tmp_path / "b" / "1")
+
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "b")])
+
+    page = (tmp_path / "b/compare.html").read_text()
+    assert f"in the second folder: {verdict}: sqlite-inline-bulk." in page
+
+
+def test_folders_of_several_experiments_are_not_compared(tmp_path, capsys):
+    result().write(tmp_path / "a" / "1")
+    replace(result(), experiment="capacity").write(tmp_path / "b" / "1")
+
+    with pytest.raises(SystemExit):
+        main(["compare", str(tmp_path / "a"), str(tmp_path / "b")])
+    assert "these have capacity, fanout" in capsys.readouterr().err
 
 
 def test_runs_of_different_length_are_compared_only_on_request(tmp_path, capsys):

@@ -1,10 +1,12 @@
-"""The look-ups of the live page's load."""
+"""The look-ups of the live page's load, and when it may expect a post."""
 
 import json
 
 import pytest
 
+from launch.processes import free_port
 from locustfiles.connections import Answer
+from locustfiles.live import LiveLoad
 from locustfiles.lookout import CELLS, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post, Reader
 
 POST = Post(id=7, author=3, accepted_at=100.0)
@@ -83,3 +85,17 @@ def test_a_refused_look_is_repeated(lookout):
 
     assert lookout.figures()["audit"]["pending"] == 1
     assert look(lookout, 105.0, (7, 3)) > 0
+
+
+def test_a_status_may_be_as_old_as_the_first_question_without_an_answer(monkeypatch):
+    """The service lets a question share the answer to an earlier one."""
+    load, asked_at = LiveLoad(f"http://127.0.0.1:{free_port()}", [], friends=0), []
+    monkeypatch.setattr(load.lookout, "backlog", lambda at, told: asked_at.append(at))
+    good = Answer(200, b"", json.dumps({"backlog": NO_BACKLOG}).encode())
+
+    for now, answer in ((1.0, Answer(503, b"", b"")), (2.0, good), (3.0, good)):
+        monkeypatch.setattr("locustfiles.live.time.time", lambda now=now: now)
+        load.figures()
+        load._tell(answer)
+
+    assert asked_at == [1.0, 3.0]
