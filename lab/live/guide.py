@@ -9,7 +9,7 @@ from lab.live.tour import FAILED, PREDICT, RUN, TOLD, Tour
 SAID = {
     "stop": "Stopping what ran before.",
     "start": "Starting both sides: servers and people. That takes some seconds.",
-    FAILED: "A side did not run; below it says why. Other steps may still run.",
+    FAILED: "A side or its fault did not run to its end; below it says why. Other steps may still.",
 }
 
 
@@ -57,8 +57,8 @@ class Guide:
         tour, step = self.tour, self.tour.step
         verdict = "You were right" if tour.prediction == step.right else "You predicted otherwise"
         here = "".join(
-            f"<li>{side.name}: {shown.summary(side.history.latest)}</li>"
-            for side in tour.stage.sides
+            f"<li>{side.name}: {shown.summary(sample)}</li>"
+            for side, sample in zip(tour.stage.sides, tour.outcome, strict=True)
         )
         return (
             f"<p><b>{verdict}: {step.answers[step.right]}.</b> {step.why}</p>"

@@ -58,6 +58,8 @@ class Side:
         self.history = History()
         self.fault: str | None = None
         """Name of the fault that is happening."""
+        self.fault_failed = False
+        """Whether a fault of this run did not come to its end."""
         self._rates = Rates()
         self._processes: Processes | None = None
         self._stopping = threading.Event()
@@ -70,7 +72,7 @@ class Side:
         if self.state != STOPPED:
             raise ValueError(f"{self.name} is {self.state}: stop it first")
         self.variant = variant_named(name)
-        self.history, self.fault = History(), None
+        self.history, self.fault, self.fault_failed = History(), None, False
         self._stopping.clear()
         self._say(STARTING, f"Starting {name}: its servers and {self.seed.people:,} people.")
         self._threads = [threading.Thread(target=self._run, args=(self.variant,))]
@@ -121,6 +123,7 @@ class Side:
         try:
             said = fault(service)
         except Exception as error:  # whatever it is, the page tells it and goes on
+            self.fault_failed = True
             said = f"it did not come to its end: {error}"
         finally:
             self.fault = None

@@ -3,6 +3,7 @@
 import time
 
 from lab.live import harm
+from lab.live.figures import Sample
 from lab.live.side import RUNNING, STARTING, STOPPED, Side
 from lab.live.stage import Stage
 from lab.live.steps import STEPS, Step
@@ -17,6 +18,8 @@ class Tour:
         self.stage = stage
         self.number, self.phase = 0, PREDICT
         self.prediction: int | None = None
+        self.outcome: list[Sample | None] = []
+        """The last figures of both sides, once it is told what happened."""
         self._began_at = 0.0
         self._broken = False
 
@@ -60,13 +63,14 @@ class Tour:
 
     def _go_on(self) -> None:
         right = self.stage.sides[-1]
-        if any(side.state != RUNNING for side in self.stage.sides):
+        if right.fault_failed or any(side.state != RUNNING for side in self.stage.sides):
             self.phase = FAILED
         elif self.step.fault and not self._broken:
             if self.left_s < self.step.seconds * 2 / 3:
                 self._broken = True
                 self._break(right)
         elif self.left_s == 0 and not right.fault:
+            self.outcome = [side.history.latest for side in self.stage.sides]
             self.phase = TOLD
 
     def _break(self, side: Side) -> None:

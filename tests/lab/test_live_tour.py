@@ -70,6 +70,54 @@ def test_the_last_step_breaks_the_right_side_once(guided, monkeypatch):
     assert broken == [("drainer-killed", "Right")]
 
 
+@pytest.fixture
+def breaking(guided, monkeypatch):
+    """The last step, where its fault has been let happen."""
+    monkeypatch.setattr(tour.harm, "inject", lambda name, side: None)
+    guided.go_to(len(STEPS) - 1)
+    guided.run(0)
+    for _ in range(3):
+        guided.tick()
+    guided._began_at -= STEPS[-1].seconds / 2
+    guided.tick()
+    return guided
+
+
+def test_a_step_waits_for_its_fault(breaking):
+    right = breaking.stage.sides[-1]
+    right.fault = "drainer-killed"
+    breaking._began_at -= STEPS[-1].seconds
+    breaking.tick()
+    assert breaking.phase == RUN
+
+    right.fault = None
+    breaking.tick()
+
+    assert breaking.phase == TOLD
+
+
+def test_a_fault_that_did_not_come_to_its_end_ends_the_step(breaking):
+    breaking.stage.sides[-1].fault_failed = True
+    breaking._began_at -= STEPS[-1].seconds
+    breaking.tick()
+
+    assert breaking.phase == FAILED
+
+
+def test_what_came_out_is_kept(guided):
+    guided.run(0)
+    for _ in range(2):
+        guided.tick()
+    for side in guided.stage.sides:
+        side.history.samples.append(f"the end of {side.name}")
+    guided._began_at -= STEPS[0].seconds
+    guided.tick()
+    for side in guided.stage.sides:
+        side.history.samples.append("later")
+
+    assert guided.outcome == ["the end of Left", "the end of Right"]
+
+
 def test_a_side_that_does_not_run_ends_the_step(guided):
     guided.run(0)
     guided.tick()
