@@ -3,9 +3,14 @@ from collections.abc import Sequence
 from feed.models import BulkEntry, Post
 from feed.timeline_stores.rowwise import CopyingStore, missing_entries, owners_of
 
+STATEMENT_BYTES = 2**19
+"""Half of the smallest ``max_allowed_packet`` that servers come with."""
+ROW_BYTES = 64
+"""Of a statement, for each row beside its text."""
+
 
 class Bulk(CopyingStore):
-    """The rows of ``rowwise``, but one ``bulk_create`` per post."""
+    """The rows of ``rowwise``, but one INSERT per post, or a few for long texts."""
 
     model = BulkEntry
 
@@ -16,4 +21,6 @@ class Bulk(CopyingStore):
             self.deliver_to(post, owners_of(post))
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
-        BulkEntry.objects.bulk_create(missing_entries(BulkEntry, post, owner_ids))
+        row_bytes = ROW_BYTES + 2 * len(post.body.encode())  # each byte may have to be escaped
+        missing = missing_entries(BulkEntry, post, owner_ids)
+        BulkEntry.objects.bulk_create(missing, batch_size=max(1, STATEMENT_BYTES // row_bytes))
