@@ -1,5 +1,7 @@
 """Celery tasks: they carry ids, and call the services."""
 
+import time
+
 from celery import shared_task
 
 from feed.delivery import deliver_one, deliver_pending
@@ -7,6 +9,8 @@ from feed.expiry import remove_when_due
 from workers import chunks
 
 BATCH = 100
+DRAIN_S = 5.0
+"""A task that takes TASK_TIME_LIMIT_S is killed, with what it was to do at its end."""
 
 
 @shared_task
@@ -23,9 +27,14 @@ def deliver_chunk(post_id: int, number: int, owner_ids: list[int], timeline: str
 
 @shared_task
 def drain() -> None:
-    """Deliver the backlog; the doorbell enqueues this when there is work."""
-    while deliver_pending(BATCH):
+    """Deliver the backlog, and tidy up; the doorbell enqueues this when there is work.
+
+    What comes after DRAIN_S is left to the messages of later posts, or to the sweep.
+    """
+    until = time.monotonic() + DRAIN_S
+    while deliver_pending(BATCH) and time.monotonic() < until:
         pass
+    remove_when_due()
 
 
 @shared_task
@@ -33,4 +42,3 @@ def sweep() -> None:
     """Periodic sweep: deliver what a lost message or a dead worker left, and tidy up."""
     drain()
     chunks.forget_finished_chunks()
-    remove_when_due()
