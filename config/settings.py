@@ -156,6 +156,8 @@ READY_BACKLOG_AGE_S = env.float("READY_BACKLOG_AGE_S", default=0.0)
 FEED_BACKLOG_MAX_AGE_S = env.float("FEED_BACKLOG_MAX_AGE_S", default=600.0)
 FEED_BACKLOG_MAX_POSTS = env.int("FEED_BACKLOG_MAX_POSTS", default=1_000_000)
 """Posts get 503 while one waits for its delivery for longer, or more wait; 0: no limit."""
+FEED_BACKLOG_MAX_OF_AUTHOR = env.int("FEED_BACKLOG_MAX_OF_AUTHOR", default=10_000_000)
+"""An author's posts get 503 while more of their deliveries wait; 0: no limit."""
 SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
 """Sign up in one transaction; False: in three, so a fault can leave a part (as published)."""
 MAX_HASHING = env.int("MAX_HASHING", default=max(1, (os.cpu_count() or 1) // 2))

@@ -10,7 +10,9 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef
 from django.db.models.functions import Now
 
+from feed import statements
 from feed.due import newest_post_id
+from feed.friends import FriendCounts
 from feed.models import Poison, Post, PostQuerySet
 from feed.strategies import get_strategy
 
@@ -18,6 +20,11 @@ REMEMBERED_S = 1.0
 """Seconds for which a process trusts what it knows of the backlog …"""
 REMEMBERED_TIMES = 10
 """… or this many times as long as it took to ask."""
+BEHIND_S = 5.0
+"""While no post waits for longer, no author is asked about."""
+LOOKED_AT = 50_000
+"""Posts of the backlog, the oldest, by which authors are judged."""
+_friends = FriendCounts()
 
 
 class BacklogFull(Exception):
@@ -27,6 +34,8 @@ class BacklogFull(Exception):
 class _Known:
     def __init__(self) -> None:
         self.reason: str | None = None
+        self.authors: frozenset[int] = frozenset()
+        """Those whose posts have too large a share of the deliveries that wait."""
         self.until = float("-inf")
 
 
@@ -38,17 +47,22 @@ def forget() -> None:
     _known.until = float("-inf")
 
 
-def confirm_room() -> None:
-    """Raise BacklogFull if deliveries are too far behind, as far as this process knows."""
+def confirm_room(author_id: int) -> None:
+    """Raise BacklogFull if deliveries, or those of an author, are too far behind.
+
+    As far as this process knows: it asks once per second.
+    """
     asked_at = time.monotonic()
     if asked_at > _known.until:
         _known.until = asked_at + REMEMBERED_S  # at once: other threads needn't ask, too
-        _known.reason = reason_full()
+        _known.reason, _known.authors = reason_full(), authors_behind()
         answered_at = time.monotonic()
         took_s = answered_at - asked_at
         _known.until = answered_at + max(REMEMBERED_S, REMEMBERED_TIMES * took_s)
     if _known.reason:
         raise BacklogFull(_known.reason)
+    if author_id in _known.authors:
+        raise BacklogFull("too many deliveries of this author wait")
 
 
 def reason_full() -> str | None:
@@ -58,17 +72,33 @@ def reason_full() -> str | None:
     """
     if not get_strategy().delivers:
         return None
-    age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
-    oldest = _waiting().values_list("id", age).first()
+    oldest = _oldest()
     if oldest is None:
         return None
-    oldest_id, waited = oldest
+    oldest_id, waited_s = oldest
     longest_s, most = settings.FEED_BACKLOG_MAX_AGE_S, settings.FEED_BACKLOG_MAX_POSTS
-    if 0 < longest_s < waited.total_seconds():
+    if 0 < longest_s < waited_s:
         return f"the oldest post waits for longer than {longest_s:g} s"
     if most and _more_than(most, oldest_id):
         return f"more than {most:,} posts wait"
     return None
+
+
+def authors_behind() -> frozenset[int]:
+    """Return the authors of whom more than FEED_BACKLOG_MAX_OF_AUTHOR deliveries wait."""
+    most, oldest = settings.FEED_BACKLOG_MAX_OF_AUTHOR, _oldest()
+    if not most or oldest is None or oldest[1] < BEHIND_S or not get_strategy().delivers:
+        return frozenset()
+    posts = statements.waiting_by_author(LOOKED_AT)
+    friends = _friends.of(posts)
+    return frozenset(it for it, count in posts.items() if count * (friends[it] + 1) > most)
+
+
+def _oldest() -> tuple[int, float] | None:
+    """Return id and age in seconds of the post that is to be delivered next."""
+    age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
+    oldest = _waiting().values_list("id", age).first()
+    return oldest and (oldest[0], oldest[1].total_seconds())
 
 
 def _waiting() -> PostQuerySet:

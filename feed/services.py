@@ -39,7 +39,7 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
     idempotency key the same author and body return the first post again. Raises UnknownPerson,
     KeyReused, Post.DoesNotExist if the first post has been deleted, or BacklogFull.
     """
-    backlog.confirm_room()
+    backlog.confirm_room(author_id)
     one_statement = idempotency_key is None and not get_strategy().writes_with_post
     try:
         # The INSERT alone is a transaction too (docs/decisions/0010).

@@ -24,6 +24,10 @@ CLAIM = (
 )
 LOCK = {"sqlite": "", "mysql": " FOR UPDATE SKIP LOCKED"}
 """SQLite's transaction is the lock."""
+WAITING_BY_AUTHOR = (
+    "SELECT author_id, COUNT(*) FROM (SELECT author_id FROM feed_post WHERE delivered_at IS NULL"
+    " ORDER BY id LIMIT %s) waiting GROUP BY author_id"
+)
 CLAIMED = ("id", "author_id", "created_at")
 SET_RECEIPTS = "UPDATE feed_post SET delivered_at = {now} WHERE delivered_at IS NULL AND id {ids}"
 NOW = {
@@ -65,6 +69,13 @@ def look_at_backlog() -> tuple[bool, bool]:
         cursor.execute(LOOK_AT_BACKLOG)
         is_waiting, is_any_aside = cursor.fetchone()
     return bool(is_waiting), bool(is_any_aside)
+
+
+def waiting_by_author(limit: int) -> dict[int, int]:
+    """Return how many of the oldest ``limit`` posts of the backlog each author has."""
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(WAITING_BY_AUTHOR, [limit])
+        return dict(cursor.fetchall())
 
 
 def claim(limit: int) -> list[Post]:

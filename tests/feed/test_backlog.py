@@ -1,9 +1,11 @@
 """Posts are refused while deliveries are too far behind."""
 
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
 from django.db import connection
+from django.db.models.functions import Now
 from django.test.utils import CaptureQueriesContext
 
 from feed import backlog
@@ -113,6 +115,28 @@ def test_a_repeated_key_is_refused_like_a_new_post(author):
     assert publish(author, **key).json()["id"] == first["id"]
 
 
+@pytest.fixture
+def crowd(settings):
+    """Let at most six deliveries per author wait, and nine of person 1."""
+    settings.FEED_BACKLOG_MAX_OF_AUTHOR = 6
+    ten_s_ago = Now() - timedelta(seconds=10)
+    Post.objects.bulk_create(Post(author_id=1, body="x", created_at=ten_s_ago) for _ in range(3))
+
+
+def test_an_author_whose_deliveries_crowd_the_backlog_is_refused_and_nobody_else(crowd, author):
+    assert publish(author).json()["code"] == "backlog_full"
+    assert publish(client_of(2)).status_code == 201
+
+    assert deliver_pending(10) == 4
+    assert publish(author).status_code == 201
+
+
+def test_nobody_is_refused_while_deliveries_are_not_behind(crowd, author):
+    Post.objects.update(created_at=Now())
+
+    assert publish(author).status_code == 201
+
+
 def test_everything_but_posts_is_answered(author):
     Post.objects.create(author_id=1, body="x", created_at=LONG_AGO)
     assert publish(author).status_code == 503
@@ -135,12 +159,12 @@ def test_a_question_that_takes_long_is_asked_less_often(author, monkeypatch):
     times = iter([100.0, 103.0, 132.0, 134.0, 134.0])
     clock = SimpleNamespace(monotonic=lambda: next(times))
     monkeypatch.setattr("feed.backlog.time", clock)
-    backlog.confirm_room()  # took 3 s
+    backlog.confirm_room(1)  # took 3 s
     Post.objects.create(author_id=1, body="x", created_at=LONG_AGO)
 
-    backlog.confirm_room()  # 29 s later
+    backlog.confirm_room(1)  # 29 s later
     with pytest.raises(backlog.BacklogFull):
-        backlog.confirm_room()
+        backlog.confirm_room(1)
 
 
 def test_the_question_reads_few_rows(author):
