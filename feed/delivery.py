@@ -7,10 +7,12 @@ from datetime import timedelta
 from functools import partial
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Now
 from redis.exceptions import RedisError, ResponseError
 
+from accounts import limits
+from accounts.limits import Limited
 from feed import batches, celebrities, epochs, friendships, people, statements
 from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
@@ -24,8 +26,16 @@ Claim = Callable[[int], Sequence[Post]]
 REFUSALS = ("MISCONF", "NOREPLICAS", "BUSY")
 """Codes of a Redis that refuses all writes, as far as redis-py has no class for them."""
 LONGEST_PAUSE_S = 600
+RETRY_SHARE = 0.1
+"""Most of a process's time that is spent on posts that are set aside."""
 HEAL_EVERY_S = 1.0
-_healed_at = float("-inf")
+HEAL_WITHIN_S = 2.0
+"""After this time no further change is finished before the next batch."""
+HEAL_LEASE_S = 10.0
+"""A process that died while it healed hinders the others for this time."""
+_healed_at = _retry_at = float("-inf")
+_failed_alone: set[int] = set()
+"""Posts that this process could not deliver in a batch of their own."""
 
 
 def deliver(posts: Sequence[Post]) -> None:
@@ -62,9 +72,10 @@ def deliver_pending(limit: int) -> int:
 
     It claims fewer for a while after an error, and leaves claimed posts that would be too many
     deliveries to the next batch (``feed.batches``). Posts that the strategy may still be
-    delivering itself are left alone (``Strategy.grace_s``), and so are posts that are set aside.
-    A batch that fails is delivered in halves, until the post that fails is alone and is set aside
-    too. Raises the error of a server that is away.
+    delivering itself are left alone (``Strategy.grace_s``). A batch that fails is delivered in
+    halves, or as smaller batches later, until the post that fails is alone. It is set aside if the
+    store takes another delivery right after it has failed, and is tried again later, alone. Raises
+    the error of a server that is away.
 
     Returns how many were claimed; 0 means that there was nothing to claim. The claim is the rows'
     locks (on SQLite the database's), held until the receipts commit: a process that dies releases
@@ -75,32 +86,76 @@ def deliver_pending(limit: int) -> int:
     is_waiting, is_any_aside = statements.look_at_backlog()
     if not is_waiting:
         return 0
-    claim: Claim = statements.claim
-    if is_any_aside or get_strategy().grace_s:
-        backlog = _due()
-        if not backlog.exists():
-            return 0
-        claim = partial(_claim, backlog)
+    if not is_any_aside and not get_strategy().grace_s:
+        return _deliver_batch(statements.claim, limit)
+    claimed = _deliver_some(_due(), limit)
+    return claimed + (_try_again() if is_any_aside else 0)
+
+
+def _deliver_batch(claim: Claim, limit: int) -> int:
     with batches.size.within(limit) as most:
         return _deliver_claimed(claim, most)
 
 
+def _deliver_some(backlog: PostQuerySet, limit: int) -> int:
+    return _deliver_batch(partial(_claim, backlog), limit) if backlog.exists() else 0
+
+
+def _try_again() -> int:
+    """Try one of the posts again that were set aside; each may fail slowly, so not all the time."""
+    global _retry_at
+    began_at = time.monotonic()
+    if began_at < _retry_at:
+        return 0
+    its_turn = Poison.objects.filter(post=OuterRef("pk"), retry_at__lte=Now())
+    tried = _deliver_some(Post.objects.pending().filter(Exists(its_turn)), 1)
+    ended_at = time.monotonic()
+    _retry_at = ended_at + (ended_at - began_at) / RETRY_SHARE
+    return tried
+
+
 def _heal() -> None:
-    """Look once per second whether the store is still the database's, and what died half-way."""
+    """Look once per second whether the store is still the database's, and what died half-way.
+
+    One process does it at a time. What fails stops neither the other steps nor deliveries.
+    """
     global _healed_at
     if time.monotonic() < _healed_at + HEAL_EVERY_S:
         return
-    store = get_timeline_store()
-    epochs.check(store)
-    celebrities.advance(store, per_s=batches.pace.per_s)
-    friendships.finish_changes()
-    people.finish_changes()
+    store, until = get_timeline_store(), time.monotonic() + HEAL_WITHIN_S
+    steps = (
+        partial(epochs.check, store),
+        partial(celebrities.advance, store, per_s=batches.pace.per_s),
+        partial(friendships.finish_changes, until=until),
+        partial(people.finish_changes, until=until),
+        _forget_delivered_poison,
+    )
+    try:
+        with limits.lease("heal", for_s=HEAL_LEASE_S):
+            for step in steps:
+                _try(step)
+    except Limited:
+        pass  # another process does it
     _healed_at = time.monotonic()
+
+
+def _try(step: Callable[[], object]) -> None:
+    try:
+        step()
+    except Exception:  # the next step, and deliveries, may do without it
+        logger.warning("a step of healing failed", exc_info=True)
+
+
+def _forget_delivered_poison() -> None:
+    delivered = Poison.objects.exclude(post__delivered_at=None)
+    if delivered.exists():  # don't take SQLite's write lock for nothing
+        delivered.delete()
 
 
 def _due() -> PostQuerySet:
     """Return the posts that are neither set aside nor left to the strategy."""
-    backlog = Post.objects.pending().due()
+    aside = Poison.objects.filter(post=OuterRef("pk"))
+    backlog = Post.objects.pending().filter(~Exists(aside))
     if get_strategy().grace_s:
         past = Q(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
         backlog = backlog.filter(past | Q(created_at__gt=Now()))  # a clock may have been put back
@@ -114,29 +169,56 @@ def _claim(backlog: PostQuerySet, limit: int) -> Sequence[Post]:
 
 def _deliver_claimed(claim: Claim, limit: int) -> int:
     posts: list[Post] = []
+    batch: Sequence[Post] = []
     try:
         with transaction.atomic():
             posts += claim(limit)
-            if bounded := batches.bounded(posts):
-                with batches.pace.of(bounded):
-                    deliver(bounded)
+            if batch := batches.bounded(posts):
+                with batches.pace.of(batch):
+                    deliver(batch)
     except Exception as error:  # stores and their clients may raise anything
-        if not posts or not _may_blame_a_post(error):
-            raise
-        if len(posts) == 1:
-            _set_aside(posts[0], error)
+        if len(batch) > 1 and _may_be_about_a_post(error):
+            _deliver_halves([post.id for post in batch])
+        elif len(batch) == 1 and _is_to_blame(batch[0], error):
+            _set_aside(batch[0], error)
         else:
-            _deliver_halves([post.id for post in posts])
+            raise
     return len(posts)
 
 
-def _may_blame_a_post(error: Exception) -> bool:
-    """Tell whether an error may be about one post, and not about a server that takes no write."""
+def _may_be_about_a_post(error: Exception) -> bool:
+    """Tell whether an error is rather about one post than about a server that takes no write."""
     if isinstance(error, RedisError):
         # redis-py has a class for most states of a server; what is left is about the keys.
         refused = any(code in str(error) for code in REFUSALS)
         return type(error) is ResponseError and not refused
     return not isinstance(error, (OperationalError, InterfaceError))
+
+
+def _is_to_blame(post: Post, error: Exception) -> bool:
+    """Tell whether a post that failed alone fails because of itself.
+
+    It does if the store takes another delivery right after that. An error that looks like the
+    server's (too large a packet, a statement that took too long) has to come twice: the server may
+    just have been restarted.
+    """
+    failed_before = post.id in _failed_alone
+    _failed_alone.add(post.id)
+    return (failed_before or _may_be_about_a_post(error)) and _takes_deliveries(post)
+
+
+def _takes_deliveries(post: Post) -> bool:
+    """Try the smallest delivery that is known to have succeeded, else this post's to its author."""
+    delivered = Post.objects.exclude(delivered_at=None).order_by("-delivered_at").first()
+    known, store = delivered or post, get_timeline_store()
+    try:
+        with transaction.atomic():
+            epochs.confirm(store)
+            store.deliver_to(known, [known.author_id])
+    except Exception:
+        logger.warning("the store takes no delivery", exc_info=True)
+        return False
+    return True
 
 
 def _deliver_halves(post_ids: Sequence[int]) -> None:
@@ -156,4 +238,3 @@ def _set_aside(post: Post, error: Exception) -> None:
     poison.retry_at = Now() + pause
     poison.error = text[:MAX_ERROR_CHARACTERS]
     poison.save()
-    Poison.objects.exclude(post__delivered_at=None).delete()

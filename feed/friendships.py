@@ -1,7 +1,11 @@
 """Changes between two people, and what they do to timelines."""
 
-from collections.abc import Sequence
+import logging
+import time
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
+from math import inf
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import transaction
@@ -13,9 +17,12 @@ from accounts.friendships import Asked, friend_ids
 from feed import epochs
 from feed.due import newest_post_id
 from feed.exports.services import withdraw_exports
-from feed.models import FriendshipChange
+from feed.models import AuthorChange, FriendshipChange
 from feed.timeline_stores import get_timeline_store, timeline_stores
 
+logger = logging.getLogger(__name__)
+
+Change = TypeVar("Change", FriendshipChange, AuthorChange)
 LEFT_BEHIND_S = 5
 """Age of a change that its process didn't finish."""
 MOST_AT_ONCE = 500
@@ -74,12 +81,25 @@ def end_all(person_id: int) -> None:
         _finish(list(FriendshipChange.objects.filter(person_id=person_id)))
 
 
-def finish_changes() -> None:
-    """Finish the changes of processes that died after the commit."""
+def finish_changes(*, until: float = inf) -> None:
+    """Finish the changes of processes that died after the commit, until this monotonic time."""
     long_ago = Now() - timedelta(seconds=LEFT_BEHIND_S)
-    left = list(FriendshipChange.objects.filter(changed_at__lt=long_ago)[:MOST_AT_ONCE])
-    if left:
-        _finish(left)
+    left = FriendshipChange.objects.filter(changed_at__lt=long_ago).order_by("changed_at")
+    finish_each(left[:MOST_AT_ONCE], lambda change: _finish([change]), until=until)
+
+
+def finish_each(
+    changes: Iterable[Change], finish: Callable[[Change], object], *, until: float
+) -> None:
+    """Finish changes one by one; one that fails stops no other, and is tried again after them."""
+    for change in changes:
+        if time.monotonic() > until:
+            return
+        try:
+            finish(change)
+        except Exception:
+            logger.exception("a change of person %s cannot be finished", change.person_id)
+            type(change).objects.filter(id=change.id).update(changed_at=Now())
 
 
 def _note(person_id: int, friend_ids: Sequence[int]) -> None:

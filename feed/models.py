@@ -18,11 +18,6 @@ class PostQuerySet(models.QuerySet["Post"]):
         """The backlog: posts without a receipt."""
         return self.filter(delivered_at=None)
 
-    def due(self) -> "PostQuerySet":
-        """Posts that are not set aside."""
-        aside = Poison.objects.filter(post=models.OuterRef("pk"), retry_at__gt=Now())
-        return self.filter(~models.Exists(aside))
-
 
 class Post(models.Model):
     """A person's post; a deleted one stays as an empty tombstone, which the audit needs."""
@@ -56,9 +51,9 @@ class Like(models.Model):
 
 
 class Poison(models.Model):
-    """A post whose delivery fails where others succeed: set aside until ``retry_at``.
+    """A post whose delivery fails where others succeed: set aside, and tried alone at ``retry_at``.
 
-    Those whose posts have got their receipts since are deleted when the next one is set aside.
+    Drainers delete those whose posts have got their receipts since.
     """
 
     post = models.OneToOneField(Post, models.CASCADE, primary_key=True, related_name="+")

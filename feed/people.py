@@ -5,15 +5,15 @@ be repeated: what a process that died left is finished by drainers. Other proces
 two more seconds, so what somebody wrote meanwhile is hidden LATE_S after the change.
 """
 
-import logging
+import time
 from collections.abc import Callable, Collection, Iterator
 from datetime import timedelta
 from enum import Enum, auto
 from functools import partial
+from math import inf
 
-from django.db import InterfaceError, OperationalError, transaction
+from django.db import transaction
 from django.db.models.functions import Coalesce, Length, Now
-from redis.exceptions import RedisError
 
 from accounts import erasure
 from accounts import services as accounts
@@ -26,14 +26,11 @@ from feed.models import AuthorChange, CopiedEntry, IdempotencyKey, Post, PostQue
 from feed.services import unlike_everything
 from feed.timeline_stores import get_timeline_store, timeline_stores
 
-logger = logging.getLogger(__name__)
-
 LATE_S = 5.0
 """Age at which a change is finished once more, or for whoever died: by then no process trusts a
 token from before it."""
 BATCH = 500
 """Posts that are changed in one transaction."""
-AWAY = (OperationalError, InterfaceError, RedisError)
 
 
 class State(Enum):
@@ -63,19 +60,16 @@ def delete(person_id: int) -> None:
     _change(accounts.delete, person_id)
 
 
-def finish_changes() -> None:
-    """Finish the changes that are older than LATE_S; one that fails is tried again later."""
-    long_ago = Now() - timedelta(seconds=LATE_S)
-    for change in AuthorChange.objects.filter(changed_at__lt=long_ago)[:BATCH]:
-        try:
-            _finish(change.person_id)
-        except AWAY:
-            raise
-        except Exception:  # no person's data may stop the others
-            logger.exception("person %s cannot be hidden, shown or deleted", change.person_id)
-            AuthorChange.objects.filter(id=change.id).update(changed_at=Now())
-        else:
+def finish_changes(*, until: float = inf) -> None:
+    """Finish the changes that are older than LATE_S, until this monotonic time."""
+
+    def finish(change: AuthorChange) -> None:
+        if _finish(change.person_id, until=until):
             change.delete()
+
+    long_ago = Now() - timedelta(seconds=LATE_S)
+    left = AuthorChange.objects.filter(changed_at__lt=long_ago).order_by("changed_at")
+    friendships.finish_each(left[:BATCH], finish, until=until)
 
 
 def _change(write: Callable[[int], None], person_id: int) -> None:
@@ -85,16 +79,20 @@ def _change(write: Callable[[int], None], person_id: int) -> None:
     _finish(person_id)
 
 
-def _finish(person_id: int) -> None:
+def _finish(person_id: int, *, until: float = inf) -> bool:
+    """Bring a person's posts into their state; return whether the time was enough."""
     with transaction.atomic():  # waits for posts of this person that are being written
         state = _locked_state(person_id)
     for post_ids in _differing(state, person_id):
+        if time.monotonic() > until:
+            return False
         if not _bring(post_ids, state, person_id):
-            return  # the state has changed, and another change finishes that
+            return True  # the state has changed, and another change finishes that
     if state is State.ERASED:
         _erase(person_id)
     elif state is State.HIDDEN:
         withdraw_exports(friend_ids(person_id))
+    return True
 
 
 def _locked_state(person_id: int) -> State:

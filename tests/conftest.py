@@ -61,6 +61,7 @@ def unknown_epoch():
     """Let no test know the epoch of another one's database, nor its backlog."""
     epochs.forget()
     backlog.forget()
+    backlog._friends = FriendCounts()
 
 
 @pytest.fixture
@@ -89,8 +90,10 @@ def no_revocations(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def batches_of_any_size(monkeypatch):
-    """Let no test's error make the batches of another one smaller, nor know its friends."""
+    """Let no test's error change how another one's posts are delivered, nor know its friends."""
     monkeypatch.setattr(batches, "size", batches.BatchSize())
+    monkeypatch.setattr(delivery, "_failed_alone", set())
+    monkeypatch.setattr(delivery, "_retry_at", float("-inf"))
     monkeypatch.setattr(batches, "_friends", FriendCounts())
 
 

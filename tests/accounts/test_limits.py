@@ -136,6 +136,17 @@ def test_a_lease_is_free_after_the_block_and_after_its_time(db, at):
     limits.acquire("export", 5)
 
 
+def test_a_lease_is_soon_free_after_the_clock_was_put_back(db, at):
+    at(3600)
+    limits.acquire("export", 5)
+    at(0)
+    with pytest.raises(Limited):
+        limits.acquire("export", 5)
+
+    at(1)
+    limits.acquire("export", 5)
+
+
 def test_rows_that_mean_nothing_any_more_are_removed(db, at):
     limits.take("guesses", **FEW)
     at(30)

@@ -9,9 +9,13 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import OperationalError, connection
 from django.db.models.functions import Now
+from redis.exceptions import ResponseError
 
+from accounts import limits
+from feed import delivery, epochs
 from feed.delivery import deliver_pending
-from feed.models import Post, SetBasedEntry
+from feed.models import FriendshipChange, Post, SetBasedEntry
+from feed.timeline_stores.setbased import SetBased
 from tests.conftest import database_url, whole_timelines
 from workers import drainer as module
 from workers.drainer import Drainer
@@ -91,6 +95,68 @@ def test_the_drainer_survives_any_error(error, pending, monkeypatch, caplog):
 
     assert receipts() == {post.id for post in pending}
     assert caplog.messages == [f"trying again in 0.01 s: {error}"]
+
+
+@pytest.fixture
+def left_behind(pending, undelayed, monkeypatch):
+    """Friendship changes of a process that died: 1 and 2, who cannot be changed, and 1 and 3."""
+    monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
+    changes = [FriendshipChange.objects.create(person_id=1, friend_id=it) for it in (2, 3)]
+    FriendshipChange.objects.update(changed_at=Now() - timedelta(seconds=1))
+    change = SetBased.change
+
+    def fail(store, owner_ids, *, through):
+        if 2 in owner_ids:
+            raise ResponseError("WRONGTYPE")
+        change(store, owner_ids, through=through)
+
+    monkeypatch.setattr(SetBased, "change", fail)
+    return changes
+
+
+def test_a_change_that_cannot_be_finished_stops_neither_others_nor_deliveries(
+    pending, left_behind, caplog
+):
+    assert deliver_pending(limit=100) == 10
+
+    assert receipts() == {post.id for post in pending}
+    assert [it.friend_id for it in FriendshipChange.objects.all()] == [2]
+    assert caplog.messages == ["a change of person 1 cannot be finished"]
+
+
+def test_a_change_that_cannot_be_finished_waits_for_its_next_try(left_behind):
+    deliver_pending(limit=100)
+
+    assert FriendshipChange.objects.filter(changed_at__gt=Now() - timedelta(seconds=0.9)).exists()
+
+
+def test_no_change_is_begun_after_the_time_for_it(pending, left_behind, monkeypatch):
+    monkeypatch.setattr(delivery, "HEAL_WITHIN_S", -1)
+
+    assert deliver_pending(limit=100) == 10
+
+    assert FriendshipChange.objects.count() == 2
+
+
+def test_a_step_of_healing_that_fails_stops_neither_the_next_nor_deliveries(
+    pending, left_behind, monkeypatch
+):
+    monkeypatch.setattr(epochs, "check", lambda store: 1 / 0)
+
+    assert deliver_pending(limit=100) == 10
+
+    assert FriendshipChange.objects.count() == 1
+
+
+def test_one_process_heals_at_a_time_and_all_deliver(pending, left_behind):
+    held = limits.acquire("heal", for_s=60)
+
+    assert deliver_pending(limit=4) == 4
+    assert FriendshipChange.objects.count() == 2
+
+    limits.release("heal", held)
+    assert deliver_pending(limit=100) == 6
+    assert FriendshipChange.objects.count() == 1
 
 
 def test_full_batches_follow_at_once_and_others_after_the_linger(pending):

@@ -2,10 +2,13 @@
 
 import json
 import logging
+from contextlib import contextmanager, suppress
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
+from django.db import DatabaseError, OperationalError, connection
 from django.db.models.functions import Now
 from redis import Redis
 from redis.exceptions import RedisError, ResponseError
@@ -39,11 +42,11 @@ def outbox(transactional_db, settings, friends, redis):
 @pytest.fixture
 def faulty(outbox, monkeypatch):
     """Let deliveries of the loner's posts fail; returns a dict whose ``cause`` may be taken out."""
-    fault, write = {"cause": "WRONGTYPE"}, Ring.write
+    fault, write = {"cause": ResponseError("WRONGTYPE")}, Ring.write
 
     def fail(store, deliveries):
         if fault["cause"] and any(LONER in owners for _, owners in deliveries):
-            raise ResponseError(fault["cause"])
+            raise fault["cause"]
         return write(store, deliveries)
 
     monkeypatch.setattr(Ring, "write", fail)
@@ -76,6 +79,14 @@ def delivered():
 
 def due_now():
     Poison.objects.update(retry_at=Now())
+    delivery._retry_at = float("-inf")
+
+
+def drain():
+    """Let a drainer that survives errors go through the whole backlog."""
+    for _ in range(20):
+        with suppress(OperationalError):
+            deliver_pending(100)
 
 
 def test_the_rest_of_its_batch_is_delivered(backlog, bad):
@@ -94,6 +105,62 @@ def test_without_halving_the_whole_backlog_waits_for_it(backlog, monkeypatch):
         deliver_pending(100)
 
     assert delivered() == set()
+
+
+TOO_LARGE = OperationalError(1153, "Got a packet bigger than 'max_allowed_packet' bytes")
+
+
+def test_a_post_that_fails_like_a_server_is_set_aside_too(backlog, bad, faulty):
+    faulty["cause"] = TOO_LARGE
+
+    drain()
+
+    assert delivered() == backlog
+    assert selectors.poison() == (1, [bad])
+
+
+def test_without_a_look_whether_others_succeed_the_backlog_waits_for_it(
+    backlog, bad, faulty, monkeypatch
+):
+    """The control."""
+    monkeypatch.setattr(delivery, "_takes_deliveries", lambda post: False)
+    faulty["cause"] = TOO_LARGE
+
+    drain()
+
+    assert delivered() == {it for it in backlog if it < bad}
+
+
+def test_the_first_post_ever_is_set_aside_if_its_author_alone_can_be_delivered_to(
+    outbox, monkeypatch
+):
+    write = Ring.write
+
+    def fail(store, deliveries):
+        if any(len(owners) > 1 for _, owners in deliveries):
+            raise TOO_LARGE
+        return write(store, deliveries)
+
+    monkeypatch.setattr(Ring, "write", fail)
+    first = Post.objects.create(author_id=1, body="to two friends").id
+    second = Post.objects.create(author_id=LONER, body="to nobody else").id
+
+    drain()
+
+    assert delivered() == {second}
+    assert selectors.poison() == (1, [first])
+
+
+def test_one_that_fails_slowly_is_not_tried_all_the_time(backlog, bad, monkeypatch):
+    deliver_pending(100)
+    due_now()
+    times = iter([100.0, 110.0, 150.0, 210.0, 211.0])  # the first try takes 10 s
+    monkeypatch.setattr(delivery, "time", SimpleNamespace(monotonic=lambda: next(times)))
+
+    assert delivery._try_again() == 1
+    Poison.objects.update(retry_at=Now())
+    assert delivery._try_again() == 0  # 40 s later
+    assert delivery._try_again() == 1  # 100 s later
 
 
 def test_several_in_one_batch_are_all_found(backlog, bad, poison):
@@ -142,6 +209,19 @@ def test_it_is_delivered_when_its_cause_is_gone(backlog, bad, faulty):
     assert selectors.poison() == (0, [])
 
 
+def test_nothing_is_left_of_it_when_it_is_delivered(bad, faulty, undelayed):
+    """Or each claim would go on looking for posts that are set aside."""
+    deliver_pending(100)
+    faulty["cause"] = None
+    due_now()
+    deliver_pending(100)
+    Post.objects.create(author_id=1, body="the next one")
+
+    deliver_pending(100)
+
+    assert not Poison.objects.exists()
+
+
 @pytest.mark.parametrize(
     ("setting", "refusing"), [("maxmemory", "1"), ("min-replicas-to-write", "1")]
 )
@@ -163,6 +243,30 @@ def test_a_server_that_is_away_is_no_posts_fault(backlog, keep_timelines_at):
         deliver_pending(100)
 
     assert not Poison.objects.exists()
+
+
+@contextmanager
+def renamed(table):
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} RENAME TO elsewhere")
+        try:
+            yield
+        finally:
+            cursor.execute(f"ALTER TABLE elsewhere RENAME TO {table}")
+
+
+def test_a_missing_table_is_no_posts_fault(backlog, settings):
+    settings.FEED_TIMELINE_STORE = "setbased"
+    whole_timelines()
+    with renamed("feed_timeline_setbased"):
+        for _ in range(5):
+            with suppress(DatabaseError):
+                deliver_pending(100)
+
+    assert not Poison.objects.exists()
+    assert delivered() == set()
+    drain()
+    assert delivered() == set(Post.objects.values_list("id", flat=True))
 
 
 def test_it_is_shown_with_its_error_and_tried_when_asked(bad):
