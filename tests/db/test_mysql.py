@@ -1,12 +1,17 @@
 """Our MySQL backend; make test runs this on MariaDB."""
 
 import time
+from contextlib import closing
 
 import pytest
 from django.db import connection, connections, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
 
 from accounts.models import Person
 from db.mysql.base import CHECK_AGAIN_S
+from feed.models import Post
+from tests.conftest import make_people
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "mysql", reason="is about MySQL's sessions"),
@@ -33,3 +38,23 @@ def test_a_command_goes_on_when_its_idle_session_was_ended(ended):
 def test_a_transaction_begins_when_its_idle_session_was_ended(ended):
     with transaction.atomic():
         assert Person.objects.count() == 0
+
+
+@pytest.fixture
+def elsewhere():
+    """A server in another time zone, with connections that begin there."""
+    connection.close()
+    with closing(connections.create_connection("default")) as other, other.cursor() as cursor:
+        cursor.execute("SET GLOBAL time_zone = '+05:00'")
+        yield
+        cursor.execute("SET GLOBAL time_zone = 'SYSTEM'")
+    connection.close()
+
+
+def test_times_are_utc_whatever_the_zone_of_the_server_is(elsewhere):
+    make_people(1)
+    post = Post.objects.create(author_id=1, body="x")
+    (now,) = Post.objects.values_list(Now(), flat=True)
+
+    for at in (post.created_at, now):
+        assert abs((timezone.now() - at).total_seconds()) < 60
