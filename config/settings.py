@@ -17,7 +17,6 @@ from config.rates import rate
 from config.secret import load_or_create_secret_key
 
 env = environ.Env()
-
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 
@@ -151,6 +150,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+READY_WITHIN_S = env.float("READY_WITHIN_S", default=1.0)
+"""Seconds that /readyz and /statusz wait for the database and the timeline store."""
 READY_BACKLOG_AGE_S = env.float("READY_BACKLOG_AGE_S", default=0.0)
 """/readyz answers 503 while the oldest post without a receipt is older than this; 0: never."""
 FEED_BACKLOG_MAX_AGE_S = env.float("FEED_BACKLOG_MAX_AGE_S", default=600.0)

@@ -7,10 +7,9 @@ import time
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef
+from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef, Subquery
 from django.db.models.functions import Now
 
-from feed.due import newest_post_id
 from feed.models import Poison, Post, PostQuerySet
 from feed.strategies import get_strategy
 
@@ -59,14 +58,16 @@ def reason_full() -> str | None:
     if not get_strategy().delivers:
         return None
     age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
-    oldest = _waiting().values_list("id", age).first()
+    newest = Post.objects.order_by("-id").values("id")[:1]
+    oldest = _waiting().values_list("id", age, Subquery(newest)).first()
     if oldest is None:
         return None
-    oldest_id, waited = oldest
+    oldest_id, waited, newest_id = oldest
     longest_s, most = settings.FEED_BACKLOG_MAX_AGE_S, settings.FEED_BACKLOG_MAX_POSTS
     if 0 < longest_s < waited.total_seconds():
         return f"the oldest post waits for longer than {longest_s:g} s"
-    if most and _more_than(most, oldest_id):
+    # They are counted only if there are so many ids.
+    if most and newest_id - oldest_id >= most and _pending()[most:].exists():
         return f"more than {most:,} posts wait"
     return None
 
@@ -74,12 +75,8 @@ def reason_full() -> str | None:
 def _waiting() -> PostQuerySet:
     """Return the posts that drainers are to deliver next, in their order."""
     aside = Poison.objects.filter(post=OuterRef("pk"))
-    backlog = Post.objects.using(DEFAULT_DB_ALIAS).pending()
-    return backlog.filter(~Exists(aside)).order_by("id")
+    return _pending().filter(~Exists(aside))
 
 
-def _more_than(most: int, oldest_id: int) -> bool:
-    """Tell whether more posts wait; they are counted only if there are so many ids."""
-    if newest_post_id() - oldest_id < most:
-        return False
-    return Post.objects.using(DEFAULT_DB_ALIAS).pending().order_by("id")[most:].exists()
+def _pending() -> PostQuerySet:
+    return Post.objects.using(DEFAULT_DB_ALIAS).pending().order_by("id")
