@@ -17,6 +17,7 @@ from config.rates import rate
 from config.secret import load_or_create_secret_key
 
 env = environ.Env()
+
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
 
@@ -102,7 +103,9 @@ DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
 """Database connections that all threads of a process share; 0: one per thread."""
 DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
-"""Seconds that a request waits for MySQL to answer."""
+"""Seconds that a process waits for MySQL to answer …"""
+DB_REQUEST_TIMEOUT_S = env.int("DB_REQUEST_TIMEOUT_S", default=3)
+"""… and an app server, if WEB_SLOW_WORKERS answer its slow requests, and others deliver."""
 DATABASES = {
     "default": pooled(
         connect(
