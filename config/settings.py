@@ -17,6 +17,14 @@ from config.rates import rate
 from config.secret import load_or_create_secret_key
 
 env = environ.Env()
+RENAMED = {
+    "FEED_FANOUT": "FEED_STRATEGY",
+    "FEED_TIMELINE": "FEED_TIMELINE_STORE",
+    "SIGNUP_MAX_HASHING": "MAX_HASHING",
+    "SIGNUP_SLOTS_DIR": "HASHING_SLOTS_DIR",
+}
+"""Variables of earlier versions, with their names by now (feed.E008)."""
+OLD_NAMES = [name for name in RENAMED if name in os.environ]
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
