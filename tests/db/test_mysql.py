@@ -92,4 +92,4 @@ def test_a_database_that_does_not_answer_is_unready_in_time(link, settings):
     began = time.monotonic()
 
     assert [readiness().status_code for _ in range(5)] == [503] * 5
-    assert time.monotonic() - began < 2.5 * settings.READY_WITHIN_S  # the later ones didn't wait
+    assert time.monotonic() - began < 4 * settings.READY_WITHIN_S  # the later ones did not wait
