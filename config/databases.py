@@ -18,9 +18,10 @@ PRAGMA cache_size=-65536;
 # A host that dies without closing its connections keeps the locks of its claims until the server
 # ends the session: MariaDB one that is idle in a transaction, MySQL any idle one (Django connects
 # again). MySQL's default of group_concat_max_len would truncate the friends of a person
-# (feed/recipients.py). Each server executes its own comments only.
+# (feed/recipients.py). Times are UTC, whatever the server's zone is. Each server executes its own
+# comments only.
 MYSQL_INIT = """
-SET SESSION group_concat_max_len = 16777216
+SET SESSION group_concat_max_len = 16777216, time_zone = '+00:00'
 /*M!100300 , idle_transaction_timeout = 10 */ /*!80000 , wait_timeout = 10 */
 """
 

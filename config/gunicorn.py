@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from config import settings
 from metrics.files import start_afresh
 from runtime.logs import write_in_background
 from runtime.starting import run_checks
-from web.slow_worker import begin_generation, choose_role
+from web.slow_worker import SlowWorker, begin_generation, choose_role
 
 bind = "127.0.0.1:8000"
 wsgi_app = "config.wsgi"
@@ -51,7 +52,13 @@ def on_reload(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Exclude long-lived objects from garbage collection."""
+    """Shorten its waits if others answer slow requests and deliver; freeze long-lived objects."""
+    strategy = import_module("feed.strategies").get_strategy()  # models can't be imported earlier
+    passes_on = getattr(worker, "passing", None) and not isinstance(worker, SlowWorker)
+    if passes_on and strategy.needs_shared_store:
+        for options in (it["OPTIONS"] for it in connections.settings.values()):
+            if it := options.get("read_timeout"):  # of MySQL
+                options["read_timeout"] = min(it, settings.DB_REQUEST_TIMEOUT_S)
     if settings.LOG_IN_BACKGROUND:  # here, since a thread doesn't survive a fork
         write_in_background(worker.log.access_log)
     gc.collect()

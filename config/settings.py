@@ -17,6 +17,14 @@ from config.rates import rate
 from config.secret import load_or_create_secret_key
 
 env = environ.Env()
+RENAMED = {
+    "FEED_FANOUT": "FEED_STRATEGY",
+    "FEED_TIMELINE": "FEED_TIMELINE_STORE",
+    "SIGNUP_MAX_HASHING": "MAX_HASHING",
+    "SIGNUP_SLOTS_DIR": "HASHING_SLOTS_DIR",
+}
+"""Variables of earlier versions, with their names by now (feed.E008)."""
+OLD_NAMES = [name for name in RENAMED if name in os.environ]
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = BASE_DIR / "var"
@@ -103,7 +111,9 @@ DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
 """Database connections that all threads of a process share; 0: one per thread."""
 DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
-"""Seconds that a request waits for MySQL to answer."""
+"""Seconds that a process waits for MySQL to answer …"""
+DB_REQUEST_TIMEOUT_S = env.int("DB_REQUEST_TIMEOUT_S", default=3)
+"""… and an app server, if WEB_SLOW_WORKERS answer its slow requests, and others deliver."""
 DATABASES = {
     "default": pooled(
         connect(
@@ -151,6 +161,8 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
+READY_WITHIN_S = env.float("READY_WITHIN_S", default=1.0)
+"""Seconds that /readyz and /statusz wait for the database and the timeline store."""
 READY_BACKLOG_AGE_S = env.float("READY_BACKLOG_AGE_S", default=0.0)
 """/readyz answers 503 while the oldest post without a receipt is older than this; 0: never."""
 FEED_BACKLOG_MAX_AGE_S = env.float("FEED_BACKLOG_MAX_AGE_S", default=600.0)

@@ -7,11 +7,10 @@ import time
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef
+from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef, Subquery
 from django.db.models.functions import Now
 
 from feed import statements
-from feed.due import newest_post_id
 from feed.friends import FriendCounts
 from feed.models import Poison, Post, PostQuerySet
 from feed.strategies import get_strategy
@@ -75,11 +74,12 @@ def reason_full() -> str | None:
     oldest = _oldest()
     if oldest is None:
         return None
-    oldest_id, waited_s = oldest
+    oldest_id, waited_s, newest_id = oldest
     longest_s, most = settings.FEED_BACKLOG_MAX_AGE_S, settings.FEED_BACKLOG_MAX_POSTS
     if 0 < longest_s < waited_s:
         return f"the oldest post waits for longer than {longest_s:g} s"
-    if most and _more_than(most, oldest_id):
+    # They are counted only if there are so many ids.
+    if most and newest_id - oldest_id >= most and _pending()[most:].exists():
         return f"more than {most:,} posts wait"
     return None
 
@@ -94,22 +94,19 @@ def authors_behind() -> frozenset[int]:
     return frozenset(it for it, count in posts.items() if count * (friends[it] + 1) > most)
 
 
-def _oldest() -> tuple[int, float] | None:
-    """Return id and age in seconds of the post that is to be delivered next."""
+def _oldest() -> tuple[int, float, int] | None:
+    """Return id and age in seconds of the post that is to be delivered next, and the newest id."""
     age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
-    oldest = _waiting().values_list("id", age).first()
-    return oldest and (oldest[0], oldest[1].total_seconds())
+    newest = Post.objects.order_by("-id").values("id")[:1]
+    found = _waiting().values_list("id", age, Subquery(newest)).first()
+    return found and (found[0], found[1].total_seconds(), found[2])
 
 
 def _waiting() -> PostQuerySet:
     """Return the posts that drainers are to deliver next, in their order."""
     aside = Poison.objects.filter(post=OuterRef("pk"))
-    backlog = Post.objects.using(DEFAULT_DB_ALIAS).pending()
-    return backlog.filter(~Exists(aside)).order_by("id")
+    return _pending().filter(~Exists(aside))
 
 
-def _more_than(most: int, oldest_id: int) -> bool:
-    """Tell whether more posts wait; they are counted only if there are so many ids."""
-    if newest_post_id() - oldest_id < most:
-        return False
-    return Post.objects.using(DEFAULT_DB_ALIAS).pending().order_by("id")[most:].exists()
+def _pending() -> PostQuerySet:
+    return Post.objects.using(DEFAULT_DB_ALIAS).pending().order_by("id")

@@ -111,6 +111,19 @@ def check_visibility_is_known(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
+def check_no_setting_has_an_old_name(**kwargs: Any) -> list[CheckMessage]:
+    """An old name would be ignored: the service would run with the default."""
+    return [
+        Error(
+            f"{name} is set, which is called {settings.RENAMED[name]} now.",
+            hint=f"Set {settings.RENAMED[name]} instead, and remove {name}.",
+            id="feed.E008",
+        )
+        for name in settings.OLD_NAMES
+    ]
+
+
+@register()
 def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
     """Refuse an unknown FEED_LISTING at start, not at the first request."""
     get_listing()

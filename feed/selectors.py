@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Min
+from django.db.models import Count, DurationField, ExpressionWrapper, F, Func, Subquery
 from django.db.models.functions import Now
 from redis.exceptions import RedisError
 
@@ -69,13 +69,16 @@ def posts_by(*, author_id: int, viewer_id: int, before: int | None, limit: int) 
 
 
 def backlog() -> Backlog:
+    """Return the backlog by one statement, since a probe may ask a database that is far away."""
     # The index has the ids but not the times, and a backlog may be a million posts long.
-    oldest = Post.objects.pending().aggregate(id=Min("id"))["id"]
+    pending = Post.objects.pending()
+    oldest_id = pending.values_list(Func("id", function="MIN"))
+    count = Subquery(pending.values_list(Func("id", function="COUNT")))
     age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
-    oldest_age = Post.objects.filter(id=oldest).values_list(age, flat=True).first()
-    posts = Post.objects.pending().count()
-    if oldest_age is None or not posts:
+    found = Post.objects.filter(id=Subquery(oldest_id)).values_list(count, age).first()
+    if found is None:
         return Backlog(0, None)
+    posts, oldest_age = found
     return Backlog(posts, max(0.0, oldest_age.total_seconds()))  # a clock may have been put back
 
 

@@ -15,7 +15,7 @@ from redis import Redis, RedisCluster
 from accounts import revocations
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
-from feed import backlog, batches, celebrities, delivery, due, epochs
+from feed import backlog, batches, celebrities, delivery, due, epochs, health
 from feed.friends import FriendCounts
 from feed.friendships import ask
 from feed.models import Epoch, Post
@@ -62,6 +62,13 @@ def unknown_epoch():
     epochs.forget()
     backlog.forget()
     backlog._friends = FriendCounts()
+
+
+@pytest.fixture(autouse=True)
+def unasked_questions():
+    """Let no test get an answer to another one's probe, nor use its connections."""
+    for question in (health._database, health._counts, health._store):
+        question.forget()
 
 
 @pytest.fixture

@@ -1,15 +1,20 @@
 """Our MySQL backend, and what depends on its settings; make test runs this on MariaDB."""
 
 import time
+from contextlib import closing
 
 import pytest
 from django.db import connection, connections, transaction
+from django.db.models.functions import Now
+from django.utils import timezone
 
 from accounts.models import Person
 from db.mysql.base import CHECK_AGAIN_S
 from feed.delivery import deliver_pending
 from feed.models import BulkEntry, Post
-from tests.conftest import make_people, whole_timelines
+from runtime import away
+from tests.conftest import client_of, make_people, whole_timelines
+from tests.proxies import proxy
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "mysql", reason="is about MySQL's sessions"),
@@ -62,3 +67,56 @@ def test_a_long_post_to_many_friends_is_written_in_statements_that_fit(small_pac
 
     assert not Post.objects.pending().exists()
     assert BulkEntry.objects.count() == 301
+
+
+@pytest.fixture
+def elsewhere():
+    """A server in another time zone, with connections that begin there."""
+    connection.close()
+    with closing(connections.create_connection("default")) as other, other.cursor() as cursor:
+        cursor.execute("SET GLOBAL time_zone = '+05:00'")
+        yield
+        cursor.execute("SET GLOBAL time_zone = 'SYSTEM'")
+    connection.close()
+
+
+def test_times_are_utc_whatever_the_zone_of_the_server_is(elsewhere):
+    make_people(1)
+    post = Post.objects.create(author_id=1, body="x")
+    (now,) = Post.objects.values_list(Now(), flat=True)
+
+    for at in (post.created_at, now):
+        assert abs((timezone.now() - at).total_seconds()) < 60
+
+
+@pytest.fixture
+def link(monkeypatch):
+    """A link to the server for all new connections, and nobody who knows it from before."""
+    monkeypatch.setattr(away, "_servers", {})
+    where = connection.settings_dict
+    with proxy(int(where["PORT"]), where["HOST"]) as link:
+        monkeypatch.setitem(where, "PORT", str(link.port))
+        yield link
+    connection.close()
+
+
+def readiness():
+    return client_of(None).get("/readyz")
+
+
+def test_a_database_that_is_far_away_is_ready(link):
+    make_people(1)
+    readiness()  # opens the connection, which takes more than one exchange
+    link.delay_s = 0.05
+    Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(3))
+
+    assert [readiness().status_code for _ in range(5)] == [200] * 5
+
+
+def test_a_database_that_does_not_answer_is_unready_in_time(link, settings):
+    assert readiness().status_code == 200
+    link.is_silent = True
+    began = time.monotonic()
+
+    assert [readiness().status_code for _ in range(5)] == [503] * 5
+    assert time.monotonic() - began < 4 * settings.READY_WITHIN_S  # the later ones did not wait

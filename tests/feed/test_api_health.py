@@ -1,10 +1,15 @@
 """The probes, and the API's answers without the database."""
 
+import time
+from urllib.parse import urlsplit
+
 import pytest
 from django.db import connection
+from django.db.backends.signals import connection_created
 
 from feed.models import Post
-from tests.conftest import client_of
+from tests.conftest import client_of, whole_timelines
+from tests.proxies import proxy
 
 pytestmark = pytest.mark.django_db(transaction=True)  # probes ask in threads of their own
 
@@ -22,6 +27,17 @@ def unreachable_database(transactional_db):
     yield
     connection.close()
     connection.settings_dict["NAME"] = name
+
+
+@pytest.fixture
+def link(redis_environment, keep_timelines_at, settings, friends):
+    """A link to the Redis of the timelines."""
+    url = urlsplit(redis_environment["REDIS_URL"])
+    with proxy(url.port) as link:
+        keep_timelines_at(url._replace(netloc=f"127.0.0.1:{link.port}").geturl())
+        settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
+        whole_timelines()
+        yield link
 
 
 def publish(client):
@@ -99,6 +115,33 @@ def test_the_service_is_not_ready_without_its_database(anyone, unreachable_datab
 
     assert response.status_code == 503
     assert response.json() == {"status": "unready", "database": "unavailable"}
+
+
+def test_probes_keep_their_connections(anyone, friends):
+    opened = []
+    connection_created.connect(lambda **_: opened.append(1), weak=False, dispatch_uid="opened")
+    for _ in range(5):
+        anyone.get("/readyz")
+    connection_created.disconnect(dispatch_uid="opened")
+
+    assert len(opened) == 2  # one asks the database, one the store, whose epoch is in the database
+
+
+def test_a_store_that_is_far_away_is_ready(anyone, link):
+    link.delay_s = 0.05
+
+    assert [anyone.get("/readyz").status_code for _ in range(5)] == [200] * 5
+
+
+def test_a_store_that_does_not_answer_is_unready_in_time(anyone, link, settings):
+    assert anyone.get("/readyz").status_code == 200
+    link.is_silent = True
+    began = time.monotonic()
+
+    response = anyone.get("/readyz")
+
+    assert (response.status_code, response.json()["store"]) == (503, "unavailable: no answer")
+    assert time.monotonic() - began < 2 * settings.READY_WITHIN_S
 
 
 @pytest.mark.parametrize(

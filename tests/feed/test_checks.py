@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
@@ -68,6 +72,27 @@ def test_cache_and_broker_in_a_cluster_are_refused(name, settings):
 
     with pytest.raises(SystemCheckError, match=r"feed\.E007"):
         call_command("check")
+
+
+def test_old_names_of_settings_are_refused_with_their_new_ones():
+    renamed = {
+        "FEED_FANOUT": "FEED_STRATEGY",
+        "FEED_TIMELINE": "FEED_TIMELINE_STORE",
+        "SIGNUP_MAX_HASHING": "MAX_HASHING",
+        "SIGNUP_SLOTS_DIR": "HASHING_SLOTS_DIR",
+    }
+    checked = subprocess.run(
+        [sys.executable, "manage.py", "check"],
+        env=os.environ | dict.fromkeys(renamed, "1"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert checked.returncode == 1
+    assert checked.stderr.count("feed.E008") == 4
+    for old, new in renamed.items():
+        assert f"Set {new} instead, and remove {old}." in checked.stderr
 
 
 def test_an_unknown_listing_is_refused_with_the_known_ones(settings):

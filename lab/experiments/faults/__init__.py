@@ -24,6 +24,7 @@ MOMENT_S = 8
 """Estimated time of one."""
 SWEEPING = {"FEED_GRACE_S": "1", "FEED_SWEEP_S": "1"}
 """So that posts that a dead worker or request left are found within the time of a moment."""
+GUARDED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.guarded"}
 PLANTED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.settings"}
 
 
@@ -68,7 +69,7 @@ class Faults(Experiment):
     def variant(self, name: str) -> Variant:
         """Return a variant; ``-unguarded`` after its name makes it a control."""
         plain = Variant.named(name.removesuffix(UNGUARDED))
-        settings = {**plain.settings, **SWEEPING}
+        settings = {**plain.settings, **SWEEPING, **GUARDED}
         if name.endswith(UNGUARDED):
             fields = vars(plain) | {"name": name, "settings": settings | PLANTED}
             return Control(**fields)

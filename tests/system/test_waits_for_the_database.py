@@ -1,0 +1,65 @@
+"""For how long a request waits for a database that doesn't answer."""
+
+import time
+from contextlib import closing, contextmanager
+
+import psutil
+import pytest
+
+from db.mysql.base import CHECK_AGAIN_S
+from lab.faults.running import serving, wait_for
+
+pytestmark = pytest.mark.alone
+
+READ_S, REQUEST_S = 10, 3
+"""DB_READ_TIMEOUT_S and DB_REQUEST_TIMEOUT_S."""
+CONNECT_S = 2
+"""Seconds that a new connection may take, in place of one that didn't answer."""
+POST = ("POST", "/v1/posts/", '{"body": "x"}')
+REPORT = ("GET", "/v1/me/report/", None)
+
+
+@contextmanager
+def frozen(running):
+    (pid,) = running.processes.pids("database")
+    psutil.Process(pid).suspend()
+    try:
+        yield
+    finally:
+        psutil.Process(pid).resume()
+
+
+def timed(running, request):
+    """Return how long a request takes to be refused, whose process had a connection before."""
+    with closing(running.connection(60)) as client:
+        wait_for(lambda: took(running, client, request, 200) < 0.15, 60)
+        time.sleep(CHECK_AGAIN_S + 0.2)
+        with frozen(running):
+            return took(running, client, request, 503)
+
+
+def took(running, client, request, status):
+    began = time.monotonic()
+    found, _ = running.ask(client, running.tokens[0], *request)
+    assert found in (status, status + 1)  # 201
+    return time.monotonic() - began
+
+
+@pytest.fixture(scope="module")
+def outbox(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    with serving("mysql_tuned-outbox-setbased", folder, clients=0) as running:
+        yield running
+
+
+def test_a_short_request_does_not_wait_for_long(outbox):
+    assert REQUEST_S <= timed(outbox, POST) < REQUEST_S + CONNECT_S + 2
+
+
+def test_a_slow_request_may_wait_for_longer(outbox):
+    assert READ_S <= timed(outbox, REPORT) < READ_S + CONNECT_S + 2
+
+
+def test_a_request_that_delivers_may_wait_for_longer(tmp_path):
+    with serving("mysql_tuned-inline-setbased", tmp_path, clients=0) as inline:
+        assert READ_S <= timed(inline, POST) < READ_S + CONNECT_S + 2
