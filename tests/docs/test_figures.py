@@ -1,0 +1,145 @@
+"""Figures in the documents, computed again from the results that are committed."""
+
+import json
+import re
+from itertools import combinations
+from pathlib import Path
+from statistics import median
+
+import pytest
+
+FIGURES = Path("docs/figures.md")
+README = Path("README.md")
+READING = Path("docs/reading-a-report.md")
+STORY = Path("lab/experiments/fanout/published.md")
+CLUSTER = Path("docs/beyond-one-machine.md")
+TIMELINES_PER_POST = 501
+ROUNDTRIP = "mysql_tuned-task-roundtrip"
+
+
+def results(experiment, variant="*"):
+    found = sorted(Path("docs/example", experiment).glob(f"{variant}-[0-9]/result.json"))
+    assert found
+    return [json.loads(it.read_text()) for it in found]
+
+
+def said(page):
+    return " ".join(page.read_text().split())
+
+
+def due(result):
+    return result["audit"]["posts"] * TIMELINES_PER_POST
+
+
+def left(result):
+    """Return how many posts had no receipt when the laboratory stopped waiting."""
+    (error,) = [it for it in result["errors"] if it.startswith("not drained")]
+    return int(re.search(r"([\d,]+) posts left", error)[1].replace(",", ""))
+
+
+def clean_rows():
+    rows = re.findall(r"^\| `([\w-]+)`.*\| (clean[^|]*) \|$", README.read_text(), re.MULTILINE)
+    assert len(rows) > 5
+    return rows
+
+
+@pytest.mark.parametrize(("variant", "audit"), clean_rows())
+def test_a_clean_row_of_the_readme_says_how_much_was_compared(variant, audit):
+    runs = results("fanout", variant)
+    share = sum(it["audit"]["expected"] for it in runs) / sum(due(it) for it in runs)
+
+    assert audit == ("clean" if share == 1 else f"clean, {share:.0%} compared".replace("%", " %"))
+
+
+@pytest.mark.parametrize("run", [0, 1])
+def test_what_the_audit_of_the_fastest_variant_compared(run):
+    result = results("fanout", "mysql_tuned-outbox-ring")[run]
+
+    assert f"{result['audit']['expected']:,} of {due(result):,}" in said(FIGURES)
+
+
+@pytest.mark.parametrize("page", [FIGURES, READING], ids=str)
+def test_how_many_posts_of_the_published_way_out_were_undelivered(page):
+    runs = [(left(it), it["audit"]["posts"]) for it in results("fanout", ROUNDTRIP)]
+    counts = " and ".join(f"{waiting:,} of {posts:,}" for waiting, posts in runs)
+    shares = [f"{waiting / posts:.0%}".rstrip("%") for waiting, posts in runs]
+
+    assert f"{counts} posts ({' and '.join(shares)} %)" in said(page)
+    assert f"{' to '.join(shares)} % of posts undelivered" in said(README)
+
+
+def test_a_post_that_was_never_delivered_waited_for_longer_than_the_bound():
+    waited_s = [it["backlog"][-1][0] - it["window_s"] for it in results("fanout", ROUNDTRIP)]
+
+    assert f"> {int(min(waited_s))},000" in said(README)
+    assert f"more than {int(min(waited_s))} s" in said(READING)
+
+
+def test_the_means_by_littles_law_are_users_in_flight_over_the_rate():
+    rows = re.findall(r"^\| `([\w-]+)`.*\| ([\d,]+) † \|", README.read_text(), re.MULTILINE)
+
+    assert len(rows) == 3
+    for variant, written in rows:
+        runs = [it["balance"] for it in results("fanout", variant)]
+        mean_ms = median(1000 * it["in_flight"] / it["rate_rps"] for it in runs)
+        assert written == f"{float(f'{mean_ms:.3g}'):,.0f}"
+
+
+def test_the_readme_names_commit_and_database_of_its_results():
+    environments = [it["environment"] for it in results("fanout")]
+    (commit,) = {it["commit"].removesuffix("-dirty") for it in environments}
+    dirty = [it for it in environments if it["commit"].endswith("-dirty")]
+    databases = {it["servers"]["database"] for it in environments}
+
+    assert f"{commit}, {len(dirty)} of {len(environments)} results" in said(README)
+    assert all(f"`mysql_…` is {it}" in said(README) for it in databases if "SQLite" not in it)
+
+
+def test_the_servers_of_the_published_story():
+    servers = [it["environment"]["servers"] for it in results("published-003")]
+    (database,) = {it["database"] for it in servers if "SQLite" not in it["database"]}
+    (redis,) = {it["redis"] for it in servers if "redis" in it}
+
+    assert f"{database}, {redis}; 2 cores" in said(STORY)
+
+
+def test_what_the_fourth_published_step_delivered():
+    author = [
+        100 * (1 - it["audit"]["missing"] / it["audit"]["expected"])
+        for it in results("published-003", "author_celery-*")
+    ]
+    runs = results("published-003", "mysql_published-task-roundtrip-*")
+    ours = [100 * (1 - left(it) / it["audit"]["posts"]) for it in runs]
+
+    assert f"| {median(author):.0f} % ({min(author):.1f} … {max(author):.1f}) |" in said(STORY)
+    assert f"| {median(ours):.0f} % of the posts ({min(ours):.0f} … {max(ours):.0f})" in said(STORY)
+    assert f"{median(left(it) for it in runs):,} in the queue" in said(STORY)
+
+
+def test_how_many_pairs_of_the_factors_are_of_two_commits_or_changed_ones():
+    commits = {
+        tuple(it["variant"].split("_")[1:]): it["environment"]["commit"]
+        for it in results("factors")
+    }
+    pairs = [
+        {commits[one], commits[other]}
+        for one, other in combinations(commits, 2)
+        if sum(a != b for a, b in zip(one, other, strict=True)) == 1
+    ]
+    mixed = [it for it in pairs if len(it) > 1 or any("dirty" in name for name in it)]
+
+    assert f"{len(mixed)} of the {len(pairs)} pairs" in said(STORY)
+    assert all(it.removesuffix("-dirty") in said(STORY) for it in commits.values())
+
+
+def test_what_a_cluster_costs_is_what_its_tables_say():
+    row = r"^\| (?:.*: )?(?:µs of the primaries|of the \w+)[^|]*\| ([\d.-]+)[^|]*\| ([\d.]+)"
+    engine = re.findall(row, CLUSTER.read_text(), re.MULTILINE)
+    few, many = (
+        sum(float(it) for _, it in part) / sum(float(it.strip("-") or 0) for it, _ in part)
+        for part in (engine[:3], engine[3:])
+    )
+
+    assert len(engine) == 6
+    assert f"about {few:.1f} times as much" in said(CLUSTER)
+    assert f"{few:.1f} times (1,000 people) and {many:.1f} times (10,000)" in said(CLUSTER)
