@@ -14,7 +14,7 @@ from feed import epochs
 from feed.due import newest_post_id
 from feed.exports.services import withdraw_exports
 from feed.models import FriendshipChange
-from feed.timeline_stores import get_timeline_store, timeline_stores
+from feed.timeline_stores import store_of_the_epoch
 
 LEFT_BEHIND_S = 5
 """Age of a change that its process didn't finish."""
@@ -105,7 +105,6 @@ def _finish(changes: Sequence[FriendshipChange]) -> None:
     only posts that were committed before the change, and so none above the newest one now.
     """
     epochs.forget()  # a new one may have begun
-    store = timeline_stores[epochs.current(get_timeline_store()).store]
     owners = {it for change in changes for it in (change.person_id, change.friend_id)}
-    store.change(sorted(owners), through=newest_post_id())
+    store_of_the_epoch().change(sorted(owners), through=newest_post_id())
     FriendshipChange.objects.filter(id__in=[change.id for change in changes]).delete()
