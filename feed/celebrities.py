@@ -27,7 +27,6 @@ from accounts.friendships import friend_ids, renew_versions
 from accounts.ids import MAX_ID
 from accounts.models import Friendship, Person
 from feed import epochs, readers
-from feed.due import newest_post_id
 from feed.models import Celebrity
 
 if TYPE_CHECKING:
@@ -185,15 +184,11 @@ def _move(author_id: int, before: str, after: str) -> None:
 
 
 def _leave(store: "TimelineStore", author_id: int) -> None:
-    """Leave everything so far to the database in the timelines of an author's friends.
-
-    A batch may still be on its way that was computed while nothing was delivered to them. It holds
-    only posts that were committed before, and so none above the newest one now.
-    """
-    through, last = newest_post_id(), 0
+    """Leave everything so far to the database in the timelines of an author's friends."""
+    last = 0
     friends = friend_ids(author_id).order_by("friend_id")
     while some := list(friends.filter(friend_id__gt=last)[:MOST_AT_ONCE]):
-        store.change(some, through=through)
+        epochs.change(store, some)
         last = some[-1]
     Celebrity.objects.filter(person_id=author_id, state=Celebrity.State.LEAVING).delete()
     forget()

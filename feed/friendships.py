@@ -11,7 +11,6 @@ from django.db.models.functions import Now
 from accounts import blocks, friendships, limits
 from accounts.friendships import Asked, friend_ids
 from feed import epochs
-from feed.due import newest_post_id
 from feed.exports.services import withdraw_exports
 from feed.models import FriendshipChange
 from feed.timeline_stores import store_of_the_epoch
@@ -99,12 +98,8 @@ def _finish_between(person_id: int, friend_id: int) -> None:
 
 
 def _finish(changes: Sequence[FriendshipChange]) -> None:
-    """Leave everything so far to the database, in the timelines of both people of each change.
-
-    A batch may still be on its way to them that was computed with the friends of before. It holds
-    only posts that were committed before the change, and so none above the newest one now.
-    """
+    """Leave everything so far to the database, in the timelines of both people of each change."""
     epochs.forget()  # a new one may have begun
     owners = {it for change in changes for it in (change.person_id, change.friend_id)}
-    store_of_the_epoch().change(sorted(owners), through=newest_post_id())
+    epochs.change(store_of_the_epoch(), sorted(owners))
     FriendshipChange.objects.filter(id__in=[change.id for change in changes]).delete()

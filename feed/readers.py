@@ -14,7 +14,6 @@ from django.db.models import QuerySet
 from accounts.friendships import friend_ids, renew_versions
 from accounts.models import Friendship, Person
 from feed import epochs
-from feed.due import newest_post_id
 from feed.models import Reader
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def _note(person_id: int, days: int) -> bool:
 def _return(store: "TimelineStore", person_id: int) -> None:
     """Deliver to a person again, and leave everything before to the database."""
     _begin_to_deliver(person_id)
-    store.change([person_id], through=newest_post_id())
+    epochs.change(store, [person_id])
     Reader.objects.filter(person_id=person_id).update(is_returning=False)
 
 

@@ -60,6 +60,7 @@ def own_slots(tmp_path_factory):
 def unknown_epoch():
     """Let no test know the epoch of another one's database, nor its backlog."""
     epochs.forget()
+    epochs._noted_at = float("-inf")
     backlog.forget()
 
 
