@@ -16,7 +16,7 @@ import time
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
@@ -26,8 +26,7 @@ from django.db.models.functions import Now
 from accounts.friendships import friend_ids, renew_versions
 from accounts.ids import MAX_ID
 from accounts.models import Friendship, Person
-from feed import readers
-from feed.due import newest_post_id
+from feed import epochs, readers
 from feed.models import Celebrity
 
 if TYPE_CHECKING:
@@ -50,18 +49,19 @@ NEWEST = "(SELECT id FROM feed_post WHERE author_id = %s AND id < %s ORDER BY id
 FRIENDS = "SELECT friend_id FROM accounts_friendship WHERE person_id = %s AND friend_id IN ({})"
 
 
-class _Known:
-    def __init__(self) -> None:
-        self.merged: frozenset[int] = frozenset()
-        self.read_at = self.looked_at = float("-inf")
+class _Known(NamedTuple):
+    merged: frozenset[int] = frozenset()
+    read_at: float = -inf
 
 
 _known = _Known()
+_looked_at = -inf
 
 
 def forget() -> None:
     """Read the celebrities again when they are next needed."""
-    _known.read_at = float("-inf")
+    global _known
+    _known = _Known()
 
 
 def merged() -> frozenset[int]:
@@ -69,11 +69,12 @@ def merged() -> frozenset[int]:
 
     To be called before the timeline is read.
     """
-    if time.monotonic() > _known.read_at + REMEMBERED_S:
-        _known.read_at = time.monotonic()
+    global _known
+    asked_at, known = time.monotonic(), _known
+    if asked_at > known.read_at + REMEMBERED_S:
         rows = Celebrity.objects.using(DEFAULT_DB_ALIAS).values_list("person_id", flat=True)
-        _known.merged = frozenset(rows)
-    return _known.merged
+        _known = known = _Known(frozenset(rows), asked_at)
+    return known.merged
 
 
 def merge(
@@ -121,9 +122,12 @@ def pulled() -> "QuerySet[Celebrity]":
 def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
     """Look for people who cross the threshold, now and then, and finish crossings.
 
-    ``per_s``: deliveries per second of this process, if known; for the threshold "auto".
+    A process with another store than the epoch's leaves that to others. ``per_s``: deliveries per
+    second of this process, if known; for the threshold "auto".
     """
-    if time.monotonic() > _known.looked_at + LOOK_EVERY_S:
+    if epochs.current(store).store != store.alias:
+        return
+    if time.monotonic() > _looked_at + LOOK_EVERY_S:
         look(store, per_s=per_s)
     if not merged():
         return
@@ -138,10 +142,11 @@ def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
 
 def look(store: "TimelineStore", *, per_s: float | None = None) -> None:
     """Begin to move the people who have crossed the threshold, up or down."""
+    global _looked_at
     above = _threshold(store, per_s)
     if above is None:
         return
-    _known.looked_at = time.monotonic()
+    _looked_at = time.monotonic()
     counted = readers.deliverable().values_list("person_id").annotate(friends=Count("friend_id"))
     if above:
         known = Celebrity.objects.values("person_id")
@@ -179,15 +184,11 @@ def _move(author_id: int, before: str, after: str) -> None:
 
 
 def _leave(store: "TimelineStore", author_id: int) -> None:
-    """Leave everything so far to the database in the timelines of an author's friends.
-
-    A batch may still be on its way that was computed while nothing was delivered to them. It holds
-    only posts that were committed before, and so none above the newest one now.
-    """
-    through, last = newest_post_id(), 0
+    """Leave everything so far to the database in the timelines of an author's friends."""
+    last = 0
     friends = friend_ids(author_id).order_by("friend_id")
     while some := list(friends.filter(friend_id__gt=last)[:MOST_AT_ONCE]):
-        store.change(some, through=through)
+        epochs.change(store, some)
         last = some[-1]
     Celebrity.objects.filter(person_id=author_id, state=Celebrity.State.LEAVING).delete()
     forget()

@@ -9,6 +9,8 @@ lost or is older or newer than the database. Nobody uses a store while an epoch 
 import logging
 import secrets
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +38,10 @@ CLOSED_S = 1.5
 """Seconds before a new epoch begins, so that no process trusts the one before any more."""
 ABANDONED_S = 10
 """Seconds after which somebody else finishes the beginning of an epoch."""
+NOTED_S = 1.0
+"""Seconds for which a process needn't note another change."""
+DOUBTED_S = 2 * NOTED_S
+"""So much longer than receipts are changes doubted: they are noted less precisely."""
 
 
 class StoreUnusable(OperationalError):
@@ -49,6 +55,7 @@ class _Known:
 
 
 _known = _Known()
+_noted_at = float("-inf")
 
 
 def forget() -> None:
@@ -86,6 +93,32 @@ def confirm(store: "TimelineStore") -> None:
         raise StoreUnusable(reason)
 
 
+def change(store: "TimelineStore", owner_ids: Sequence[int]) -> None:
+    """Leave everything so far to the database, in the timelines of these owners.
+
+    A batch may still be on its way to them that knows nothing of what has just been committed. It
+    holds only posts that were committed before, and so none above the newest one now.
+    """
+    with changing():
+        store.change(owner_ids, through=newest_post_id())
+
+
+@contextmanager
+def changing() -> Iterator[None]:
+    """Note, before and after, that timelines change without a receipt that could be taken back."""
+    _note_change()
+    yield
+    _note_change()
+
+
+def _note_change() -> None:
+    global _noted_at
+    asked_at = time.monotonic()
+    if asked_at > _noted_at + NOTED_S:
+        Epoch.objects.update(changed_at=Now())
+        _noted_at = asked_at
+
+
 def wait_for_deliveries(through: int = MAX_ID) -> None:
     """Wait for those who deliver posts up to this id, and let none begin in this transaction.
 
@@ -121,27 +154,35 @@ def check(store: "TimelineStore") -> None:
             return
     successor = store.successor(epoch.server)
     if epoch.closed_at is None and successor and not store.is_ahead_of_database():
-        return _go_on(epoch, *successor)
+        if _go_on(epoch, *successor):
+            return
+        successor = None  # what was there is of no use any more
     logger.error("the timelines don't belong to the database any more: beginning a new epoch")
     old = begin(store)
     if not successor:
         store.remove_epoch(old.number)
 
 
-def _go_on(epoch: Epoch, server: str, lost_s: float) -> None:
+def _go_on(epoch: Epoch, server: str, lost_s: float) -> bool:
     """Note that the server goes by another id, and deliver again what it may have lost.
 
-    Others use it from then on: a later receipt is worth what it says.
+    Others use it from then on: a later receipt is worth what it says. Returns False, and notes
+    nothing, if it may have lost a change: no receipt tells which timelines that was in.
     """
     if server == epoch.server:
-        return
+        return True
     with transaction.atomic():
         same = Epoch.objects.filter(number=epoch.number, server=epoch.server)
+        doubted = Now() - timedelta(seconds=lost_s + DOUBTED_S)
+        if lost_s and same.filter(changed_at__gt=doubted).exists():
+            logger.warning("a replica was promoted, and may lack changes of timelines")
+            return False
         if same.update(server=server) and lost_s:
             since = Now() - timedelta(seconds=lost_s)
             count = Post.objects.filter(delivered_at__gt=since).update(delivered_at=None)
             logger.warning("a replica was promoted: %d posts are delivered again", count)
     forget()
+    return True
 
 
 def begin(store: "TimelineStore") -> Epoch:

@@ -15,10 +15,9 @@ from django.db.models.functions import Now
 from accounts import blocks, friendships, limits
 from accounts.friendships import Asked, friend_ids
 from feed import epochs
-from feed.due import newest_post_id
 from feed.exports.services import withdraw_exports
 from feed.models import AuthorChange, FriendshipChange
-from feed.timeline_stores import get_timeline_store, timeline_stores
+from feed.timeline_stores import store_of_the_epoch
 
 logger = logging.getLogger(__name__)
 
@@ -119,13 +118,8 @@ def _finish_between(person_id: int, friend_id: int) -> None:
 
 
 def _finish(changes: Sequence[FriendshipChange]) -> None:
-    """Leave everything so far to the database, in the timelines of both people of each change.
-
-    A batch may still be on its way to them that was computed with the friends of before. It holds
-    only posts that were committed before the change, and so none above the newest one now.
-    """
+    """Leave everything so far to the database, in the timelines of both people of each change."""
     epochs.forget()  # a new one may have begun
-    store = timeline_stores[epochs.current(get_timeline_store()).store]
     owners = {it for change in changes for it in (change.person_id, change.friend_id)}
-    store.change(sorted(owners), through=newest_post_id())
+    epochs.change(store_of_the_epoch(), sorted(owners))
     FriendshipChange.objects.filter(id__in=[change.id for change in changes]).delete()

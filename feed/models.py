@@ -211,5 +211,7 @@ class Epoch(models.Model):
     """Nothing is delivered to people who haven't read for so many days; 0: to everyone."""
     closed_at = models.DateTimeField(null=True)
     """Since when nobody may use the store, because another epoch is about to begin."""
+    changed_at = models.DateTimeField(null=True)
+    """When timelines were last changed by something else than a delivery with its receipt."""
 
     objects: ClassVar[models.Manager["Epoch"]]

@@ -19,12 +19,12 @@ from accounts import erasure
 from accounts import services as accounts
 from accounts.friendships import friend_ids
 from accounts.models import Person
-from feed import epochs, friendships
+from feed import friendships
 from feed.exports.services import remove_exports, withdraw_exports
 from feed.hydration import forget
 from feed.models import AuthorChange, CopiedEntry, IdempotencyKey, Post, PostQuerySet, Reader
 from feed.services import unlike_everything
-from feed.timeline_stores import get_timeline_store, timeline_stores
+from feed.timeline_stores import store_of_the_epoch
 
 LATE_S = 5.0
 """Age at which a change is finished once more, or for whoever died: by then no process trusts a
@@ -155,5 +155,4 @@ def _erase(person_id: int) -> None:
     Reader.objects.filter(person_id=person_id).delete()
     remove_exports([person_id])
     erasure.erase(person_id)
-    store = timeline_stores[epochs.current(get_timeline_store()).store]
-    store.discard(person_id)
+    store_of_the_epoch().discard(person_id)

@@ -8,13 +8,12 @@ to the database in their timeline, as after a friendship change (docs/decisions/
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from django.db import DEFAULT_DB_ALIAS, OperationalError, transaction
+from django.db import DEFAULT_DB_ALIAS, OperationalError
 from django.db.models import QuerySet
 
-from accounts.friendships import renew_versions
+from accounts.friendships import friend_ids, renew_versions
 from accounts.models import Friendship, Person
 from feed import epochs
-from feed.due import newest_post_id
 from feed.models import Reader
 
 if TYPE_CHECKING:
@@ -87,21 +86,21 @@ def _note(person_id: int, days: int) -> bool:
 def _return(store: "TimelineStore", person_id: int) -> None:
     """Deliver to a person again, and leave everything before to the database."""
     _begin_to_deliver(person_id)
-    store.change([person_id], through=newest_post_id())
+    epochs.change(store, [person_id])
     Reader.objects.filter(person_id=person_id).update(is_returning=False)
 
 
 def _begin_to_deliver(person_id: int) -> None:
     """Commit that a person returns; a process that dies afterwards leaves the rest to another.
 
-    The versions are renewed first: that waits for posts of friends that are being written and
-    delivered in one transaction.
+    Only then friends are read, from the primary: whoever becomes one later has a version under
+    which the person is delivered to already. Renewing the versions waits for posts of friends that
+    are being written and delivered in one transaction.
     """
-    friends = Friendship.objects.filter(person_id=person_id).values_list("friend_id", flat=True)
-    with transaction.atomic():
-        renew_versions(Person.objects.filter(id__in=list(friends)))
-        returning = {"read_on": _today(), "is_returning": True}
-        Reader.objects.update_or_create(person_id=person_id, defaults=returning)
+    returning = {"read_on": _today(), "is_returning": True}
+    Reader.objects.update_or_create(person_id=person_id, defaults=returning)
+    friends = friend_ids(person_id).using(DEFAULT_DB_ALIAS)
+    renew_versions(Person.objects.filter(id__in=list(friends)))
 
 
 def _today() -> date:

@@ -60,6 +60,7 @@ def own_slots(tmp_path_factory):
 def unknown_epoch():
     """Let no test know the epoch of another one's database, nor its backlog."""
     epochs.forget()
+    epochs._noted_at = float("-inf")
     backlog.forget()
     backlog._friends = FriendCounts()
 
@@ -82,9 +83,9 @@ def undelayed(monkeypatch):
 @pytest.fixture(autouse=True)
 def no_celebrities(monkeypatch):
     """Let no test know another one's celebrities, nor look for its own (``forget`` does)."""
-    known = celebrities._Known()
-    known.read_at = known.looked_at = float("inf")
+    known = celebrities._Known(read_at=float("inf"))
     monkeypatch.setattr(celebrities, "_known", known)
+    monkeypatch.setattr(celebrities, "_looked_at", float("inf"))
 
 
 @pytest.fixture(autouse=True)

@@ -34,7 +34,7 @@ def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline:
     if timeline != get_timeline_store().alias:
         deliver_one(post_id)
         return
-    with transaction.atomic():
+    with epochs.changing(), transaction.atomic():
         # The lock serializes the chunks of a post: of two concurrent ones, neither would see that
         # the other's row is gone.
         post = Post.objects.pending().select_for_update().filter(id=post_id).first()

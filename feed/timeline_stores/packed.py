@@ -2,7 +2,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from django.db import connection, transaction
+from django.db import DEFAULT_DB_ALIAS, connection, transaction
 from django.db.models import BinaryField
 from django.db.models.functions import Right
 
@@ -159,5 +159,5 @@ def _write(statement: str, packed: Mapping[int, bytes]) -> None:
 def _read(owner_ids: Collection[int], size: int = MOST_BYTES) -> dict[int, bytes]:
     """Return the last ``size`` bytes of the rows of these owners."""
     end = Right("post_ids", size, output_field=BinaryField())
-    rows = PackedTimeline.objects.filter(owner_id__in=owner_ids).values_list("owner_id", end)
-    return {owner_id: packed or b"" for owner_id, packed in rows}
+    rows = PackedTimeline.objects.using(DEFAULT_DB_ALIAS).filter(owner_id__in=owner_ids)
+    return {it: packed or b"" for it, packed in rows.values_list("owner_id", end)}

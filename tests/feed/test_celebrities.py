@@ -1,6 +1,11 @@
 """Posts of people with many friends are merged when feeds are read."""
 
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from threading import Event
+
 import pytest
+from django.db import OperationalError, connection
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
@@ -12,7 +17,7 @@ from feed.audit import Shown, audit
 from feed.due import due_ids
 from feed.friendships import unfriend
 from feed.models import Celebrity, Epoch
-from feed.timeline_stores import timeline_stores
+from feed.timeline_stores import get_timeline_store, timeline_stores
 from tests.backends import STORES
 from tests.conftest import befriend, make_people
 from tests.feed.deliveries import audited, ids, posts_by
@@ -152,6 +157,58 @@ def test_nobody_is_pulled_without_a_threshold(store, settings):
     celebrities.look(store)
 
     assert state() is None
+
+
+def test_a_process_with_another_store_moves_nobody(store, settings, monkeypatch):
+    """Another store is chosen, and its drainers start before manage.py begin_epoch."""
+    enter(store)
+    pulled = delivered(store, 1, 2)
+    settings.FEED_TIMELINE_STORE = "pull"
+    monkeypatch.setattr(celebrities, "_looked_at", float("-inf"))
+    for _ in range(2):
+        celebrities.advance(get_timeline_store())
+
+    assert state() == "pulled"
+    assert feed(store) == pulled
+
+
+@pytest.fixture
+def celebrity(transactional_db):
+    """Person 1 is one, and this process doesn't know it yet."""
+    make_people(1)
+    Celebrity.objects.create(person_id=1, state=Celebrity.State.PULLED)
+    celebrities.forget()
+
+
+def test_celebrities_are_asked_for_again_after_an_error(celebrity):
+    def fail(*_):
+        raise OperationalError
+
+    with connection.execute_wrapper(fail), pytest.raises(OperationalError):
+        celebrities.merged()
+
+    assert celebrities.merged() == {1}
+
+
+def test_no_thread_takes_celebrities_for_known_while_another_one_asks(celebrity):
+    is_asking, is_answered = Event(), Event()
+
+    def slowly(execute, *arguments):
+        is_asking.set()
+        assert is_answered.wait(10)
+        return execute(*arguments)
+
+    def ask():
+        with closing(connection), connection.execute_wrapper(slowly):
+            return celebrities.merged()
+
+    with ThreadPoolExecutor(1) as pool:
+        asking = pool.submit(ask)
+        assert is_asking.wait(10)
+        known = celebrities.merged()
+        is_answered.set()
+
+    assert known == asking.result() == {1}
 
 
 STEPS = st.lists(

@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
+from datetime import timedelta
 from subprocess import DEVNULL
 from threading import Event
 from urllib.parse import urlsplit
@@ -12,16 +13,19 @@ import psutil
 import pytest
 from django.db import connection, transaction
 from django.db.models.functions import Now
+from django.utils import timezone
 from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
 from accounts import friendships
-from feed import delivery, epochs
+from accounts.friendships import renew_versions
+from accounts.models import Person
+from feed import celebrities, delivery, epochs, readers
 from feed.delivery import deliver, deliver_pending
-from feed.due import posts_due
+from feed.due import due_ids, posts_due
 from feed.friendships import finish_changes, unfriend
-from feed.models import Epoch, FriendshipChange, Post, TimelineFloor
+from feed.models import Celebrity, Epoch, FriendshipChange, Post, Reader, TimelineFloor
 from feed.selectors import read_timeline, store_state
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores import redis as redis_store
@@ -31,6 +35,7 @@ from launch.servers.launchers import installed
 from tests.backends import STORES
 from tests.conftest import befriend, client_of, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
+from workers import chunks
 
 pytestmark = pytest.mark.usefixtures("undelayed")
 
@@ -189,6 +194,115 @@ def test_an_epoch_goes_on_while_store_and_database_agree(ring):
         deliver_pending(100)
 
     assert epochs.current(ring).number == number
+
+
+@pytest.fixture
+def promote(ring, redis, monkeypatch):
+    """Call it to take a copy of Redis, and what it returns to let that copy take Redis' place.
+
+    So do replicas that haven't heard of their primary for a while.
+    """
+
+    def take_a_copy():
+        copy = {key: redis.dump(key) for key in redis.scan_iter("timeline:*")}
+        return lambda: put_in_place(copy)
+
+    def put_in_place(copy):
+        redis.flushdb()
+        for key, value in copy.items():
+            redis.restore(key, 0, value)
+        Epoch.objects.update(server="the primary before")
+        monkeypatch.setattr(ring, "successor", lambda server: (ring.server_id(), 13.0))
+
+    return take_a_copy
+
+
+def end_a_friendship(ring):
+    yield
+    unfriend(1, 2)
+
+
+def return_as_a_reader(ring):
+    Epoch.objects.update(active_days=7)
+    shown(2)
+    Reader.objects.filter(person_id=2).update(read_on=timezone.now() - timedelta(days=30))
+    readers._noted.clear()
+    renew_versions(Person.objects.all())
+    deliver(posts_by(1, 1))
+    yield
+    shown(2)
+
+
+def be_no_celebrity_any_more(ring):
+    Celebrity.objects.create(person_id=1, state=Celebrity.State.PULLED)
+    celebrities.forget()
+    renew_versions(Person.objects.all())
+    deliver(posts_by(1, 1))
+    yield
+    Celebrity.objects.update(state=Celebrity.State.LEAVING)
+    celebrities.advance(ring)
+    assert not Celebrity.objects.exists()
+
+
+@pytest.mark.parametrize("change", [end_a_friendship, return_as_a_reader, be_no_celebrity_any_more])
+def test_a_change_that_a_promoted_replica_lacks_is_not_lost(ring, promote, change):
+    posts_by(1, 2)
+    deliver_pending(100)
+    steps = change(ring)
+    next(steps)
+    Post.objects.update(delivered_at=Now() - timedelta(minutes=1))  # they are not in doubt
+
+    put_in_place = promote()
+    next(steps, None)
+    put_in_place()
+    deliver_pending(100)
+
+    assert store_state() == "ok"
+    for _ in range(2):
+        assert shown(2) == due_ids(2, limit=20)
+
+
+@pytest.mark.parametrize(("age_s", "goes_on"), [(None, True), (16, True), (14, False)])
+def test_an_epoch_goes_on_after_a_promotion_if_no_change_is_in_doubt(ring, promote, age_s, goes_on):
+    number = epochs.current(ring).number
+    before = promote()
+    posts = posts_by(1, 2)
+    deliver_pending(100)
+    if age_s:
+        Epoch.objects.update(changed_at=Now() - timedelta(seconds=age_s))
+    before()
+    deliver_pending(100)
+
+    assert (epochs.current(ring).number == number) is goes_on
+    assert ring.members(2) == (ids(reversed(posts)) if goes_on else [])
+    assert shown(2) == ids(reversed(posts))
+
+
+def test_a_finished_chunk_that_a_promoted_replica_lacks_is_not_lost(ring, promote, monkeypatch):
+    monkeypatch.setattr(chunks, "OWNERS_PER_CHUNK", 1)
+    (post,) = posts_by(1, 1)
+    first, *others = chunks.plan_chunks(post)
+
+    put_in_place = promote()
+    chunks.deliver_chunk(post.id, *first, ring.alias)
+    put_in_place()
+    epochs.check(ring)
+    for other in others:
+        chunks.deliver_chunk(post.id, *other, ring.alias)
+
+    assert not Post.objects.pending().exists()
+    assert [shown(owner) for owner in (1, 2, 3)] == [[post.id]] * 3
+
+
+def test_a_process_notes_changes_at_most_once_a_second(ring, monkeypatch):
+    unfriend(1, 2)
+    first = Epoch.objects.get().changed_at
+    unfriend(1, 3)
+    assert Epoch.objects.get().changed_at == first
+
+    monkeypatch.setattr(epochs, "NOTED_S", 0)
+    unfriend(2, 3)
+    assert Epoch.objects.get().changed_at > first
 
 
 def test_nobody_uses_a_store_while_an_epoch_begins(ring):

@@ -1,18 +1,21 @@
 """Nothing is delivered to people who don't read; when they return, their feed is whole."""
 
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import closing
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from accounts.friendships import renew_versions
 from accounts.models import Person
+from db import replicas
 from feed import epochs, readers
 from feed.models import Epoch, Reader
 from feed.recipients import recipients_of
 from feed.timeline_stores import timeline_stores
 from tests.backends import STORES
-from tests.conftest import client_of
+from tests.conftest import befriend, client_of
 from tests.feed.deliveries import audited, ids, posts_by
 
 PUSHED = [it for it in STORES if it != "pull"]
@@ -115,6 +118,44 @@ def test_cached_recipients_contain_who_returns(store):
     read(store, 2)
 
     assert sorted(recipients_of(posts)[0].tolist()) == [1, 2, 3]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_friend_who_is_made_during_a_return_is_not_left_out(store, monkeypatch):
+    """Another process makes one, and caches recipients, when the others have been read."""
+    begun = []
+
+    def make_a_friend():
+        with closing(connection):
+            befriend(4, 2)
+            return recipients_of(posts_by(4, 1))
+
+    def renewed(people):
+        begun.append(pool.submit(make_a_friend))
+        wait(begun, 1)  # or for as long as locks make it wait
+        return renew_versions(people)
+
+    monkeypatch.setattr(readers, "renew_versions", renewed)
+    with ThreadPoolExecutor(1) as pool:
+        read(store, 2)
+    begun[0].result()
+    posts = posts_by(4, 1)
+    store.deliver(posts)
+
+    assert sorted(recipients_of(posts)[0].tolist()) == [2, 4]
+    assert read(store, 2)[-1:] == ids(posts)
+
+
+def test_a_return_reads_nothing_from_a_replica(store, settings, monkeypatch):
+    """It may not know of a friend yet. No test may connect to a second database."""
+    monkeypatch.setitem(connections.settings, "replica", connections.settings["default"])
+    settings.DATABASE_ROUTERS = ["db.replicas.Router"]
+    token = replicas._chosen.set("replica")
+    try:
+        assert read(store, 2) == []
+    finally:
+        replicas._chosen.reset(token)
+        del connections["replica"]
 
 
 def test_the_audit_leaves_those_who_do_not_read_to_the_database(store):

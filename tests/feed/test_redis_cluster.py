@@ -14,6 +14,7 @@ from redis.exceptions import RedisError
 
 from feed import epochs
 from feed.delivery import deliver_pending
+from feed.friendships import unfriend
 from feed.models import Epoch, Post
 from feed.selectors import store_state
 from feed.timeline_stores import get_timeline_store, redis_cluster
@@ -204,7 +205,7 @@ def kill(cluster, node):
 
 def promoted(cluster):
     """Return whether the first replica has its primary's slots, as far as all others know."""
-    _, *alive = cluster.nodes
+    alive = [node for node in cluster.nodes if cluster.processes.pids(node.role)]
     replica = f"{cluster.replicas[0].address}:{cluster.replicas[0].port}"
     return all(it.ask("CLUSTER NODES")[replica]["slots"] for it in alive)
 
@@ -249,10 +250,7 @@ def test_what_a_promoted_replica_lacks_is_not_lost(safeguard, ring, cluster, mon
     if safeguard != "redelivery":
         monkeypatch.setattr(redis_cluster.Cluster, "_timeout_s", lambda self: 0.0)
         monkeypatch.setattr(redis_cluster, "LOST_BEYOND_TIMEOUT_S", 0.0)
-    replica.ask("CONFIG SET", "masterauth", "wrong")
-    replica.ask("CONFIG SET", "masteruser", "nobody")
-    primary.ask("CLIENT KILL", "TYPE", "replica")
-    until(lambda: replica.ask("INFO", "replication")["master_link_status"] == "down")
+    cut_off(replica, primary)
 
     posts_by(1, 3)
     if safeguard == "confirmation":
@@ -267,6 +265,41 @@ def test_what_a_promoted_replica_lacks_is_not_lost(safeguard, ring, cluster, mon
 
     assert not Post.objects.filter(delivered_at=None).exists()
     assert bool(audited(ring).missing) == (safeguard == "")
+
+
+def test_an_unfriend_that_a_promoted_replica_lacks_is_not_lost(ring, cluster):
+    """Of two replicas one has confirmed it, and dies with the primary; the other is promoted."""
+    primary, replica, second = cluster.primaries[0], *cluster.replicas[:2]
+    for node in cluster.nodes:
+        node.ask("CONFIG SET", "cluster-allow-replica-migration", "no")
+    second.ask("CLUSTER REPLICATE", primary.number())
+    until(lambda: primary.ask("INFO", "replication")["connected_slaves"] == 2)
+    until(cluster.is_well)
+    Epoch.objects.update(server=ring.server_id())
+    posts_by(1, 3)
+    deliver_all()
+    assert ring.page(64)
+
+    cut_off(replica, primary)
+    unfriend(1, 64)
+    kill(cluster, second)
+    kill(cluster, primary)
+    until(lambda: promoted(cluster))
+    new = posts_by(1, 1)
+    deliver_all()
+
+    assert store_state() == "ok"
+    assert ring.page(64) == []
+    assert ring.page(65)[:1] == ids(new)
+    assert audited(ring).ok
+
+
+def cut_off(replica, primary):
+    """Let a replica hear nothing of its primary any more."""
+    replica.ask("CONFIG SET", "masterauth", "wrong")
+    replica.ask("CONFIG SET", "masteruser", "nobody")
+    primary.ask("CLIENT KILL", "TYPE", "replica")
+    until(lambda: replica.ask("INFO", "replication")["master_link_status"] == "down")
 
 
 def test_a_primary_that_comes_back_empty_begins_a_new_epoch(ring, cluster):

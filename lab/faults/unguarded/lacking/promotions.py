@@ -17,7 +17,7 @@ def _unconfirmed(topology, url):
 
 
 def _without_redelivery(epoch, server, lost_s):
-    _go_on(epoch, server, 0.0 if lacks("promotions") else lost_s)
+    return _go_on(epoch, server, 0.0 if lacks("promotions") else lost_s)
 
 
 Topology.has_replica = _unconfirmed
