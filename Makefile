@@ -20,7 +20,7 @@ demo: servers
 endif
 demo: setup ## compare three variants at 500 users with the published figures
 	rm -rf results/demo
-	$(PYTHON) -m lab run fanout --variants $(VARIANTS) --run-time $(DEMO_RUN_TIME) --out results/demo
+	$(PYTHON) -m lab run fanout --variants $(VARIANTS) --run-time $(DEMO_RUN_TIME) --out results/demo || [ $$? = 3 ] # 3: only the figures are not sound
 	@echo "Watch two variants live, and break them: $(PYTHON) -m lab live"
 
 servers: ## install databases, brokers, nginx, Prometheus and Chromium from the distribution

@@ -28,6 +28,7 @@ from lab.progress import print_page, print_whole
 from lab.reporting.report import report
 from lab.reporting.two_runs import compare
 from lab.results.result import read_results
+from lab.results.verdict import HARM
 from lab.running.calibration import calibration_ms
 from lab.running.invocation import Invocation
 from lab.running.load import chosen
@@ -76,12 +77,12 @@ def run_experiments(options: argparse.Namespace) -> int:
     if options.variants or options.loads:
         names = ", ".join(replay.name for replay in replays)
         raise ValueError(f"--variants and --loads belong to one experiment: {names}")
-    worst, out = 0, _out(options)
+    statuses, out = [], _out(options)
     for replay in replays:
-        worst = max(worst, run_experiment(replay, options, out / replay.name))
-        if worst == INTERRUPTED:
+        statuses.append(run_experiment(replay, options, out / replay.name))
+        if statuses[-1] == INTERRUPTED:
             break
-    return worst
+    return max(statuses, key=HARM)
 
 
 def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Path) -> int:
@@ -109,9 +110,9 @@ def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Pat
     check_servers(variants, options.servers)
     check_folders(out)
     cut_short = run_matrix(invocation, asked, variants, repeats, out)
-    as_expected = report(out)
+    status = report(out)
     print_page(out / "report.html")
-    return cut_short or (0 if as_expected else 1)
+    return cut_short or status
 
 
 def serve_variant(options: argparse.Namespace) -> int:
@@ -134,9 +135,9 @@ def serve_page(options: argparse.Namespace) -> int:
 def report_results(options: argparse.Namespace) -> int:
     if (options.folder / BENCH).exists():
         return 0 if report_bench(options.folder) else 1
-    as_expected = report(options.folder)
+    status = report(options.folder)
     print_page(options.folder / "report.html")
-    return 0 if as_expected else 1
+    return status
 
 
 def compare_results(options: argparse.Namespace) -> int:

@@ -91,7 +91,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--arrivals", choices=kinds, help=arrivals)
     drain = "a backlog that takes longer is left (8m; for capacity 1m)"
     command.add_argument("--drain-within", type=_seconds, metavar="TIME", help=drain)
-    shared = "other programs use this machine too: don't compare busy cores with the run's own"
+    shared = "other programs use this machine too: judge the deliveries, not the figures"
     command.add_argument("--shared", action="store_true", help=shared)
     out = "where to write the results and their page (results/EXPERIMENT-TIME)"
     command.add_argument("--out", type=Path, metavar="DIR", help=out)

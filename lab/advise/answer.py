@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil, inf
 
-from lab.advise.candidates import Candidate, Measured
+from lab.advise.candidates import RUN_THESE, Candidate, Measured
 from lab.advise.cells import NotMeasured
 from lab.advise.model import (
     TIE,
@@ -69,21 +69,22 @@ def advise(
     node_gib: float,
 ) -> Advice:
     """Compare all candidates. Raises NotMeasured if no push variant can be told."""
-    every, remarks = [], [*measured.left_out, *_drift(measured, calibration_ms)]
+    every, unknown = [], []
     for candidate in measured.candidates:
         try:
             every.append(needs(candidate, situation))
         except NotMeasured as error:
-            remarks.append(str(error))
+            unknown.append(str(error))
     if all(it.candidate.pulls for it in every):
-        raise NotMeasured("; ".join(remarks))
+        raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])
+    remarks = [*measured.left_out, *_drift(measured, calibration_ms), *unknown]
     every.sort(key=lambda it: it.total)
     kept_budget = advised(every, situation.lag_ms)
     if not kept_budget:
         fastest = min(every, key=lambda it: it.lag_ms)
         raise ValueError(
-            f"nothing keeps --lag-ms {situation.lag_ms:g}: {fastest.candidate.name} would have "
-            f"{fastest.lag_ms:.0f} ms"
+            f"nothing keeps --lag-ms {situation.lag_ms:g}: allow {ceil(fastest.lag_ms)}, which "
+            f"{fastest.candidate.name} keeps"
         )
     return Advice(
         situation,
@@ -103,6 +104,9 @@ def verdict(advice: Advice) -> str:
     if rest:
         ratio = rest[0].total / best.total
         tie = f", a tie (below {TIE - 1:.0%})" if ratio < TIE else ""
+        if tie and best.parts < rest[0].parts:
+            tie += f", so take what has fewer parts (drainers, Redis): {best.parts}, not "
+            tie += str(rest[0].parts)
         cores = f"{number(rest[0].total)} ({ratio:.2f} times as many{tie})"
         said += f". Next is {rest[0].candidate.name} with {cores}"
     late = [

@@ -17,11 +17,9 @@ from lab.results.result import Result, read_results
 
 SQL_LINGER_MS, REDIS_LINGER_MS = 100, 75
 """How long a drainer collects a batch (docs/decisions/0004)."""
-RUN_THESE = (
-    "python -m lab bench --people N --friends N; "
-    "python -m lab run mixed --people N --friends N --loads reads1,reads30 "
-    "(docs/strangers-hour.md shows it for 50,000 people)"
-)
+RUN_BENCH = "python -m lab bench --people N --friends N"
+RUN_MIXED = "python -m lab run mixed --people N --friends N --loads reads1,reads30"
+RUN_THESE = f"{RUN_BENCH}; {RUN_MIXED} (docs/strangers-hour.md shows it for 50,000 people)"
 
 
 class Source(NamedTuple):
@@ -91,7 +89,8 @@ def newest(below: Path, without: Path | None = None) -> list[Path]:
         if (results := [it for it in _results(folder) if it.experiment == "mixed"])
     }
     if not benches or not commits:
-        raise ValueError(f"no costs below {below}; measure them first: {RUN_THESE}")
+        missing = RUN_THESE if not (benches or commits) else RUN_MIXED if benches else RUN_BENCH
+        raise ValueError(f"no costs below {below}; measure them first: {missing}")
     newest_commit = list(commits.values())[-1]
     return [benches[-1], *(it for it, commit in commits.items() if commit == newest_commit)]
 
@@ -108,7 +107,7 @@ def measured(folders: Sequence[Path]) -> Measured:
     every = [it for of_one in results.values() for it in of_one if it.experiment == "mixed"]
     costs = costs_of(every)
     if not costs:
-        raise ValueError(f"no usable run of mixed in {', '.join(map(str, others))}")
+        raise ValueError(f"no usable run of mixed in {', '.join(map(str, others))}: {RUN_MIXED}")
     candidates, left_out = [], []
     for found in costs:
         try:

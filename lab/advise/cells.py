@@ -1,10 +1,12 @@
 """What a delivery of a store costs at any number of people, friends and posts per batch."""
 
 from collections.abc import Callable, Iterable, Mapping
-from math import exp, log
+from math import ceil, exp, log
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+
+from lab.bench.grid import Grid
 
 SPARSE = 0.46
 """Deliveries of a batch per timeline, at which four of five timelines get one only."""
@@ -105,11 +107,17 @@ class Cells:
         return exp((1 - share) * log(value(known[below])) + share * log(value(known[above])))
 
     def _not_measured(self, people: float, friends: float) -> NotMeasured:
-        have = {name: sorted({row[name] for row in self.rows}) for name in ("people", "friends")}
+        """Name the bench that would do: what was measured, and those on the other side."""
+        enough = min(ceil(people), ceil((friends + 1) / SPARSE))
+        known = {row["friends"] for row in self.rows}
+        grid = Grid(
+            tuple(sorted({*self.people, enough})),
+            tuple(sorted({*known, max(1, int(friends)), ceil(friends)})),
+        )
+        command = " ".join(grid.arguments("people", "friends"))
         return NotMeasured(
             f"{self.store}: not measured for {people:,.0f} people with {friends:,.0f} friends who "
-            f"come (measured: people {have['people']}, friends {have['friends']}); run lab bench "
-            f"--people N,N --friends N,N with numbers on both sides of them"
+            f"come: run python -m lab bench {command}"
         )
 
 

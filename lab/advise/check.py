@@ -33,7 +33,7 @@ def check(results: Sequence[Result], measured: Measured) -> tuple[Sheet, bool]:
             ]
         )
     if not rows:
-        raise ValueError("no steady run of a known variant that the costs are not from")
+        raise ValueError("no steady run that the costs are not from: run lab run mixed once more")
     head = ["run", *ROLES[:4], "all", "ratio"]
     sheet = Sheet("Cores, predicted / measured", head, rows)
     return sheet, all(abs(ratio - 1) <= WITHIN for ratio in ratios)

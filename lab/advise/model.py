@@ -46,6 +46,11 @@ class Needs:
     def total(self) -> float:
         return sum(self.cores.values())
 
+    @property
+    def parts(self) -> int:
+        """Processes and servers to run beside web and database: drainers and a Redis."""
+        return self.drainers + bool(self.cores["redis"])
+
 
 def needs(candidate: Candidate, situation: Situation, *, drainers: int | None = None) -> Needs:
     """Return what it takes, with so many drainers or with as many as it takes.
@@ -94,8 +99,13 @@ def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
 
 
 def advised(found: Sequence[Needs], lag_ms: float) -> list[Needs]:
-    """Return those that keep the budget for lag, the one that needs fewest cores first."""
-    return sorted((it for it in found if it.lag_ms <= lag_ms), key=lambda it: it.total)
+    """Return those that keep the budget for lag, the one that needs fewest cores first.
+
+    Of those that tie with it, the one with fewest parts is first.
+    """
+    kept = sorted((it for it in found if it.lag_ms <= lag_ms), key=lambda it: it.total)
+    tied = sum(it.total < TIE * kept[0].total for it in kept)
+    return sorted(kept[:tied], key=lambda it: it.parts) + kept[tied:]
 
 
 def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:

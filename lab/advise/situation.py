@@ -33,11 +33,12 @@ class Situation:
         for name in ("active", "busy"):
             if not 0 < getattr(self, name) <= 1:
                 raise ValueError(f"--{name} must be above 0 and at most 1")
-        if not 1 <= self.friends <= self.largest < self.people:
-            raise ValueError(
-                f"1 ≤ mean friends ({self.friends:g}) ≤ --largest ({self.largest:,}) < people "
-                f"({self.people:,}) does not hold"
-            )
+        if self.friends < 1:
+            raise ValueError("people need 1 friend or more in the mean (--friends)")
+        if self.largest < self.friends:
+            raise ValueError(f"--largest must be {ceil(self.friends):,} or more, the mean")
+        if self.people <= self.largest:
+            raise ValueError(f"--people must be above {self.largest:,}, the friends of one person")
         if not isfinite(self.reads_per_post) or self.reads_per_post < 0:
             raise ValueError("--reads-per-post must be 0 or more")
 
@@ -63,7 +64,7 @@ class Situation:
 def asked(options: argparse.Namespace) -> Situation:
     """Return what the command line says. Raises ValueError."""
     if options.degrees and (options.friends or options.largest):
-        raise ValueError("--degrees says what --friends and --largest would")
+        raise ValueError("--degrees says what --friends and --largest would: leave them out")
     if options.people and not options.friends:
         raise ValueError("--people needs --friends")
     if options.degrees:

@@ -1,12 +1,14 @@
 """Comparison of the variants of an experiment: ranking, ties and the answer."""
 
 from collections.abc import Iterable, Sequence
+from enum import StrEnum
 
 from lab.experiments import EXPERIMENTS
-from lab.reporting.formats import number
+from lab.reporting.formats import few, number
 from lab.reporting.presentation import Presentation
 from lab.results.result import Result
 from lab.results.summary import Summary, is_tie
+from lab.results.verdict import GOOD, WHAT_TO_DO, Deliveries, Figures
 
 ANSWERING = 0.9
 """Variants with a smaller share of successful requests are not compared by speed."""
@@ -35,7 +37,7 @@ def ranked(compared: Sequence[Summary]) -> list[Summary]:
     """
     presentation = presentation_of(compared)
     heaviest = [summary for summary in compared if summary.load == compared[-1].load]
-    sound = [summary for summary in heaviest if summary.is_clean and not summary.objection]
+    sound = [summary for summary in heaviest if summary.is_clean and summary.can_be_compared]
     clean = [summary for summary in sound if presentation.ranks(summary.variant)]
     if not presentation.measures_generator and any(
         summary.generator_saturated for summary in clean
@@ -64,13 +66,14 @@ def answer(compared: Sequence[Summary]) -> str:
             f"Not ranked: Locust itself was the limit of {_listed(saturated)}. Offer less, with "
             "fewer users."
         )
+    if not best and any(it.is_clean and not it.figures.can_be_compared for it in compared):
+        return "Not ranked: what finished with a clean audit has no figures that can be compared."
     if not best:
         return f"No variant {presentation.condition}. See the errors."
     said = (
         presentation.praise(best[0]),
         _ties(best),
         _contrast(best),
-        _failed(compared),
         presentation.beside(compared),
     )
     return " ".join(filter(None, said))
@@ -108,9 +111,25 @@ def _contrast(best: Sequence[Summary]) -> str:
     return presentation.contrast.format(name=last.name, ratio=bound + times, rates=rates)
 
 
-def _failed(compared: Sequence[Summary]) -> str:
-    failed = [summary.name for summary in compared if not summary.as_expected]
-    return f"Failed: {_listed(failed)}." if failed else "All audits were as expected."
+def verdicts(compared: Sequence[Summary]) -> list[tuple[str, str, str]]:
+    """Return the name of either verdict, its colour's kind, and in words what to do."""
+    found = [(it.name, it.verdict) for it in compared]
+    return [
+        _told("Deliveries", "failed", Deliveries, [(name, it.deliveries) for name, it in found]),
+        _told("Figures", "unsound", Figures, [(name, it.figures) for name, it in found]),
+    ]
+
+
+def _told(
+    about: str, bad: str, values: type[StrEnum], found: Sequence[tuple[str, StrEnum]]
+) -> tuple[str, str, str]:
+    said = []
+    for value in reversed(values):
+        names = [name for name, it in found if it is value]
+        where = f" in {few(names)}" if len(names) < len(found) else ""
+        said += [f"{value.capitalize()}{where}{WHAT_TO_DO.get(value, '')}."] if names else []
+    kind = "measured" if all(it in GOOD for _, it in found) else bad
+    return about, kind, " ".join(said)
 
 
 def _listed(names: Sequence[str]) -> str:

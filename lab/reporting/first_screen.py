@@ -20,16 +20,12 @@ def tried(results: Sequence[Result], compared: Sequence[Summary]) -> str:
 
 def advice(compared: Sequence[Summary]) -> str:
     best = [] if presentation_of(compared).verdict(compared) else ranked(compared)
-    wrong = [summary.name for summary in compared if not summary.as_expected]
-    said = []
-    if wrong:
-        said.append(f"Read the audits and errors of {', '.join(wrong)} first.")
-    if best:
-        said.append(
-            f"For this load, begin with {best[0].name}, and repeat it on your machine with the "
-            "command under Variants below. Figures of another machine or load don't carry over."
-        )
-    return " ".join(said) or "Compare it with a second run before you rely on a figure."
+    if not best:
+        return "Compare it with a second run before you rely on a figure."
+    return (
+        f"For this load, begin with {best[0].name}, and repeat it on your machine with the "
+        "command under Variants below. Figures of another machine or load don't carry over."
+    )
 
 
 def lesson(path: str, folder: Path) -> dict[str, str | None]:

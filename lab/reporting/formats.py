@@ -1,4 +1,6 @@
-"""Number formats of reports."""
+"""Formats of numbers and names in reports."""
+
+from collections.abc import Sequence
 
 
 def number(value: float | None) -> str:
@@ -10,6 +12,10 @@ def number(value: float | None) -> str:
 
 def measured(value: float | None) -> str:
     return "not measured" if value is None else number(value)
+
+
+def few(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def percent(share: float | None) -> str:

@@ -13,6 +13,7 @@ MEANINGS = {
         "Whether every delivery of every accepted post was found, once. If it is not clean, "
         "the other figures mean nothing."
     ),
+    "figures": "Whether they may be compared, or why not; apart from what the audit found.",
     "offered /s": "Requests that users would send each second if nobody had to wait.",
     "posts/s": "Posts answered with success, per second of the measured window.",
     "requests/s": "Requests answered with success, per second of the measured window.",

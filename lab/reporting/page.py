@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.reporting import first_screen, plots, tables
-from lab.reporting.comparison import answer, presentation_of
+from lab.reporting.comparison import answer, presentation_of, verdicts
 from lab.reporting.meanings import MEANINGS
 from lab.results.result import Result
 from lab.results.summary import Summary
@@ -25,6 +25,7 @@ TEMPLATES.globals["script"] = Markup((HERE / "tables.js").read_text())  # noqa: 
 def as_html(results: Sequence[Result], compared: Sequence[Summary], folder: Path) -> str:
     """Return the page; its links to lessons work from a folder inside the repository."""
     presentation = presentation_of(compared)
+    kinds = [summary.verdict.kind for summary in compared]
     return TEMPLATES.get_template("page.html").render(
         title=tables.title(results),
         tried=first_screen.tried(results, compared),
@@ -33,25 +34,20 @@ def as_html(results: Sequence[Result], compared: Sequence[Summary], folder: Path
         axis=presentation.axis,
         meanings=MEANINGS,
         answer=answer(compared),
+        verdicts=verdicts(compared),
         machine=tables.machine(results),
         headline=Markup(headline(compared)),  # noqa: S704  our own drawing
         columns=tables.labels(compared),
         rows=[
             {"kind": kind, "cells": cells}
-            for kind, cells in zip_longest(
-                map(_kind, compared), tables.rows(compared), fillvalue="published"
-            )
+            for kind, cells in zip_longest(kinds, tables.rows(compared), fillvalue="published")
         ],
-        remarks=tables.remarks(compared),
+        remarks=tables.remarks(results, compared),
         plots=list(_plots(compared, folder)),
         errors=tables.errors(results),
         variants=[_variant(summary) for summary in compared],
         limitations=tables.limitations(results, compared),
     )
-
-
-def _kind(summary: Summary) -> str:
-    return "measured" if summary.as_expected else "failed"
 
 
 def headline(compared: Sequence[Summary]) -> str:

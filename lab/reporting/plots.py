@@ -164,6 +164,8 @@ def _but(summary: Summary) -> str:
     """Return what a rate alone hides: an audit or a long lag."""
     if not summary.is_clean:
         return ", not clean" + (" (as expected)" if summary.as_expected else "")
+    if not summary.figures.can_be_compared:
+        return f", {summary.figures}"
     lag_ms = summary.median(lambda r: r.lag_ms.get("p99")) or 0.0
     return f", lag {number(lag_ms / 1000)} s" if lag_ms > LATE_MS else ""
 

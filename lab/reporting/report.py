@@ -11,14 +11,15 @@ from rich.console import Console
 
 from lab.progress import print_whole
 from lab.reporting import plots
-from lab.reporting.comparison import summaries
+from lab.reporting.comparison import summaries, verdicts
 from lab.reporting.page import as_html, headline
-from lab.reporting.tables import as_markdown, as_table, remarks
+from lab.reporting.tables import COLOURS, as_markdown, as_table, remarks
 from lab.results.result import Result, read_results
+from lab.results.verdict import HARM
 
 
-def report(folder: Path) -> bool:
-    """Print the comparison, write it beside the results, and return whether all went as expected.
+def report(folder: Path) -> int:
+    """Print the comparison, write it beside the results, and return the exit status.
 
     Writes report.html, report.md, its first picture as headline.svg, results.csv (a row a run) and
     results.json. Raises ValueError if there are no results.
@@ -28,17 +29,26 @@ def report(folder: Path) -> bool:
         raise ValueError(f"there are no results in {folder}")
     compared = summaries(results)
     print_whole(as_table(results, compared))
-    Console().print(*remarks(compared), sep="\n")
-    (folder / "results.json").write_text(json.dumps([asdict(r) for r in results]) + "\n")
-    _write_csv(folder / "results.csv", results)
+    Console().print(*remarks(results, compared), sep="\n")
+    for about, kind, text in verdicts(compared):
+        Console().print(f"{about}: {text}", style=COLOURS[kind])
+    rows = list(map(_with_verdict, results))
+    (folder / "results.json").write_text(json.dumps(rows) + "\n")
+    _write_csv(folder / "results.csv", rows)
     (folder / "report.md").write_text(as_markdown(results, compared))
     (folder / "report.html").write_text(as_html(results, compared, folder))
     (folder / "headline.svg").write_text(plots.standing_alone(headline(compared)))
-    return all(summary.as_expected for summary in compared)
+    return max((summary.verdict.status for summary in compared), key=HARM)
 
 
-def _write_csv(path: Path, results: Sequence[Result]) -> None:
-    rows = [dict(_flat("", asdict(result))) for result in results]
+def _with_verdict(result: Result) -> dict[str, Any]:
+    """Return a run with its verdict; of an overload that of its worst step."""
+    verdicts = [summary.verdict for summary in summaries([result])]
+    return asdict(result) | {"verdict": max(verdicts, key=lambda it: HARM(it.status))._asdict()}
+
+
+def _write_csv(path: Path, results: Sequence[dict[str, Any]]) -> None:
+    rows = [dict(_flat("", result)) for result in results]
     names = list(dict.fromkeys(name for row in rows for name in row))
     with path.open("w", newline="") as file:
         table = csv.DictWriter(file, names)

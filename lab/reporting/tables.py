@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab.reporting.comparison import answer, presentation_of, worst_audit
+from lab.reporting.comparison import answer, presentation_of, verdicts, worst_audit
 from lab.reporting.formats import number
 from lab.reporting.presentation import Column, Published
 from lab.results import laws
@@ -21,6 +21,7 @@ LIMITATIONS = (
 ONE_MACHINE = (
     "Everything ran on one machine: clients, app servers, workers and database share its cores."
 )
+COLOURS = {"measured": "", "unsound": "yellow", "failed": "red"}
 ELSEWHERE = (
     "Some servers were not started by the laboratory ({roles}): their CPU and memory are not "
     "measured, and no variant is ranked by cores."
@@ -28,12 +29,12 @@ ELSEWHERE = (
 
 
 def labels(compared: Sequence[Summary]) -> list[str]:
-    return ["variant", "audit", *(c.label for c in presentation_of(compared).columns)]
+    return ["variant", "audit", "figures", *(c.label for c in presentation_of(compared).columns)]
 
 
-def cells(summary: Summary) -> list[str]:
-    columns = presentation_of([summary]).columns
-    return [summary.name, audit(summary), *(cell(summary, column) for column in columns)]
+def cells(summary: Summary, columns: Sequence[Column]) -> list[str]:
+    figures = (cell(summary, column) for column in columns)
+    return [summary.name, audit(summary), summary.figures, *figures]
 
 
 def cell(summary: Summary, column: Column) -> str:
@@ -43,13 +44,13 @@ def cell(summary: Summary, column: Column) -> str:
 
 def published_cells(published: Published, columns: Sequence[Column]) -> list[str]:
     figures = [column.write(published.figures.get(column.label)) for column in columns]
-    return [f"published: {published.what}", "none", *figures]
+    return [f"published: {published.what}", "none", "not judged", *figures]
 
 
 def rows(compared: Sequence[Summary]) -> list[list[str]]:
-    presentation = presentation_of(compared)
-    published = [published_cells(one, presentation.columns) for one in presentation.published]
-    return [*map(cells, compared), *published]
+    columns, published = presentation_of(compared).columns, presentation_of(compared).published
+    measured = [cells(summary, columns) for summary in compared]
+    return [*measured, *(published_cells(one, columns) for one in published)]
 
 
 def audit(summary: Summary) -> str:
@@ -71,11 +72,11 @@ def as_table(results: Sequence[Result], compared: Sequence[Summary]) -> Table:
     table = Table(title=title(results), caption=machine(results), box=SIMPLE)
     table.add_column("variant", no_wrap=True)
     table.add_column("audit")
+    table.add_column("figures")
     for column in brief:
         table.add_column(column.label, justify="right", no_wrap=True)
     for summary in compared:
-        shown = [summary.name, audit(summary), *(cell(summary, column) for column in brief)]
-        table.add_row(*shown, style=None if summary.as_expected else "red")
+        table.add_row(*cells(summary, brief), style=COLOURS[summary.verdict.kind])
     table.add_section()
     for published in presentation_of(compared).published:
         table.add_row(*published_cells(published, brief), style="dim")
@@ -88,9 +89,10 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     parts = [
         f"# {title(results)}",
         answer(compared),
+        *(f"**{about}**: {text}" for about, _, text in verdicts(compared)),
         machine(results),
         "\n".join(map(markdown_row, [head, ["---"] * len(head), *rows(compared)])),
-        *_markdown_list(remarks(compared)),
+        *_markdown_list(remarks(results, compared)),
         *(["## Errors", *_markdown_list(failed)] if failed else []),
         "## Limitations",
         *_markdown_list(limitations(results, compared)),
@@ -98,10 +100,11 @@ def as_markdown(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def remarks(compared: Sequence[Summary]) -> list[str]:
+def remarks(results: Sequence[Result], compared: Sequence[Summary]) -> list[str]:
+    unsound = [f"{_run(result)}: {law}" for result in results for law in laws.broken(result)]
     own = [remark for summary in compared for remark in presentation_of([summary]).remarks(summary)]
     cut_off = [_implied(summary) for summary in compared if summary.is_cut_off]
-    return [*own, *cut_off, *presentation_of(compared).conclusions(compared)]
+    return [*unsound, *own, *cut_off, *presentation_of(compared).conclusions(compared)]
 
 
 def _implied(summary: Summary) -> str:
@@ -131,11 +134,11 @@ def machine(results: Sequence[Result]) -> str:
 
 
 def errors(results: Sequence[Result]) -> list[str]:
-    return [
-        f"{', '.join(filter(None, (r.variant, r.load)))}, run {r.repeat}: {error}"
-        for r in results
-        for error in (*r.errors, *laws.broken(r))
-    ]
+    return [f"{_run(result)}: {error}" for result in results for error in result.errors]
+
+
+def _run(result: Result) -> str:
+    return f"{', '.join(filter(None, (result.variant, result.load)))}, run {result.repeat}"
 
 
 def limitations(results: Sequence[Result], compared: Sequence[Summary]) -> list[str]:

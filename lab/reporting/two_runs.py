@@ -11,6 +11,7 @@ from rich.table import Table
 from lab.progress import print_whole
 from lab.reporting import first_screen, plots
 from lab.reporting.comparison import presentation_of, summaries
+from lab.reporting.formats import few
 from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import TEMPLATES
 from lab.reporting.presentation import Column
@@ -22,8 +23,6 @@ MACHINE = ("cpu", "cpus", "memory_gib")
 """Facts that have to be equal for a comparison."""
 LOAD = ("window_s", "offered_rps")
 PAGE = "compare.html"
-NAMED = 3
-"""Variants that the answer names of each kind."""
 BETTER, WORSE, TIE, NOTHING = "better", "worse", "a tie", "no figure"
 NOT_COMPARED = "not compared, for their audits, laws or Locust"
 
@@ -74,7 +73,7 @@ def _as_table(runs: TwoRuns) -> Table:
     table = Table(title=title, caption=caption, box=SIMPLE)
     columns = [column for column in _columns(runs) if column.brief]
     for number, label in enumerate(_labels(columns)):
-        table.add_column(label, justify="right" if number > 1 else "left", no_wrap=True)
+        table.add_column(label, justify="right" if number > 2 else "left", no_wrap=True)
     for pair in runs.pairs:
         table.add_row(*_cells(pair, columns))
     return table
@@ -103,7 +102,7 @@ def _answer(runs: TwoRuns) -> str:
     for pair in runs.pairs:
         found.setdefault(_verdict(*pair), []).append(pair[0].name)
     kinds = (BETTER, WORSE, TIE, NOTHING, NOT_COMPARED)
-    told = "; ".join(f"{kind}: {_few(found[kind])}" for kind in kinds if kind in found)
+    told = "; ".join(f"{kind}: {few(found[kind])}" for kind in kinds if kind in found)
     headline = presentation_of(runs.pairs[0]).headline.label
     return f"By {headline}, in the second folder: {told}."
 
@@ -111,7 +110,7 @@ def _answer(runs: TwoRuns) -> str:
 def _verdict(before: Summary, after: Summary) -> str:
     shown = presentation_of([before])
     saturated = before.generator_saturated or after.generator_saturated
-    if not (before.as_expected and after.as_expected):
+    if not (before.can_be_compared and after.can_be_compared):
         return NOT_COMPARED
     if saturated and not shown.measures_generator:
         return NOT_COMPARED
@@ -123,15 +122,10 @@ def _verdict(before: Summary, after: Summary) -> str:
     return BETTER if (new > old) == shown.more_is_better else WORSE
 
 
-def _few(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + rest
-
-
 def _advice(runs: TwoRuns) -> str:
     if runs.unlike:
         return f"Don't conclude anything: the runs differ ({'; '.join(runs.unlike)})."
-    wrong = sorted({one.name for pair in runs.pairs for one in pair if not one.as_expected})
+    wrong = sorted({one.name for pair in runs.pairs for one in pair if not one.can_be_compared})
     if wrong:
         return f"Read the audits and errors of {', '.join(wrong)} first."
     if all(_verdict(*pair) == TIE for pair in runs.pairs):
@@ -146,13 +140,13 @@ def _columns(runs: TwoRuns) -> Sequence[Column]:
 
 
 def _labels(columns: Sequence[Column]) -> list[str]:
-    return ["variant", "audit", *(column.label for column in columns)]
+    return ["variant", "audit", "figures", *(column.label for column in columns)]
 
 
 def _cells(pair: Pair, columns: Sequence[Column]) -> list[str]:
-    before, after = map(audit, pair)
-    audits = after if before == after else f"{before} → {after}"
-    return [pair[0].name, audits, *(_change(*pair, column) for column in columns)]
+    verdicts = (tuple(map(audit, pair)), tuple(one.figures for one in pair))
+    told = (after if before == after else f"{before} → {after}" for before, after in verdicts)
+    return [pair[0].name, *told, *(_change(*pair, column) for column in columns)]
 
 
 def _change(before: Summary, after: Summary, column: Column) -> str:

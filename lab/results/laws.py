@@ -60,7 +60,8 @@ def is_cut_off(result: Result) -> bool:
     balance = result.balance
     if balance is None:
         return is_slow
-    return not balance.patient and (is_slow or _stuck(balance) > TOLERANCE * balance.users)
+    waits = balance.patient or balance.arrivals == INTERRUPTED  # a fault takes what it takes
+    return not waits and (is_slow or _stuck(balance) > TOLERANCE * balance.users)
 
 
 def _stuck(balance: Balance) -> float:
@@ -88,7 +89,7 @@ def broken(result: Result) -> Iterator[str]:
         yield UNCHECKED
         return
     yield from _little(result, result.balance)
-    yield from _utilisation(result, result.balance)
+    yield from utilisation(result)
     yield from _flow(result.balance)
 
 
@@ -111,9 +112,10 @@ def _little(result: Result, balance: Balance) -> Iterator[str]:
         )
 
 
-def _utilisation(result: Result, balance: Balance) -> Iterator[str]:
+def utilisation(result: Result) -> Iterator[str]:
     """Check that the CPU time of the run's processes is what the machine was busy with."""
-    busy, used = balance.busy_cores, result.cores_busy
+    busy = result.balance.busy_cores if result.balance else None
+    used = result.cores_busy
     if busy is None or used is None:
         return  # servers elsewhere: there is nothing to compare
     bound = UNACCOUNTED * result.environment["cpus"]

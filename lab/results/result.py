@@ -90,6 +90,11 @@ class Result:
         return 1 - self.failures / self.requests if self.requests else None
 
     @property
+    def shared(self) -> bool:
+        """Whether other programs were known to use the machine."""
+        return "--shared" in self.environment["command"].split()
+
+    @property
     def cores_busy(self) -> float | None:
         """CPU seconds per second of the window, of everything; None if a part is not measured."""
         return _sum(map(self.cores, self.cpu_s)) if self.cpu_s else None

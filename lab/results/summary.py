@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from lab.results import laws
 from lab.results.result import Figure, Result
+from lab.results.verdict import FAILED, Deliveries, Figures, Verdict, deliveries_of, figures_of
 from launch.variants import Variant
 
 SAME = 0.02
@@ -43,14 +44,19 @@ class Summary:
         return all(result.audit is not None and result.audit["ok"] for result in self.results)
 
     @property
-    def broken_laws(self) -> list[str]:
-        """What contradicts itself in the figures of a run (``lab.results.laws``)."""
-        return [sentence for result in self.results for sentence in laws.broken(result)]
+    def verdict(self) -> Verdict:
+        """That on the worst of the runs, and its worst figures."""
+        every = [deliveries_of(self.variant, result) for result in self.results]
+        return Verdict(max(every, key=list(Deliveries).index), self.figures, self.objection)
+
+    @property
+    def figures(self) -> Figures:
+        return max(map(figures_of, self.results), key=list(Figures).index)
 
     @property
     def objection(self) -> str | None:
-        """Why nothing may be concluded from the figures, in capitals; None where one may."""
-        return "INCONSISTENT FIGURES" if self.broken_laws else None
+        """What is not as it should be beside the deliveries, in capitals; None if nothing."""
+        return None
 
     @property
     def is_cut_off(self) -> bool:
@@ -60,12 +66,17 @@ class Summary:
     @property
     def as_expected(self) -> bool:
         """Every run finished with the audit that it should have, and there is no objection."""
-        as_audited = all(self.variant.expects(result.audit) for result in self.results)
-        return as_audited and self.objection is None
+        return self.verdict.status != FAILED
+
+    @property
+    def can_be_compared(self) -> bool:
+        return self.as_expected and self.figures.can_be_compared
 
     @property
     def generator_saturated(self) -> bool:
-        return any(result.generator_saturated for result in self.results)
+        """Whether Locust was the limit; on a busy machine it waits for other programs."""
+        saturated = any(result.generator_saturated for result in self.results)
+        return saturated and self.figures is not Figures.BUSY
 
     def values(self, figure: Figure) -> list[float]:
         return [value for value in map(figure, self.results) if value is not None]

@@ -21,6 +21,5 @@ class HeldSummary(Summary):
 
     @property
     def objection(self) -> str | None:
-        if super().objection is None and any(held(result) is False for result in self.results):
-            return "NOT HELD"
-        return super().objection
+        broke = any(held(result) is False for result in self.results)
+        return "NOT HELD" if broke and self.figures.can_be_compared else None

@@ -1,6 +1,7 @@
 """The model behind the advice, with planted costs and answers calculated by hand."""
 
 import os
+import re
 from dataclasses import replace
 from math import ceil
 
@@ -16,6 +17,7 @@ from lab.advise.check import check
 from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
 from lab.advise.output import as_markdown, write_page
 from lab.advise.situation import Situation, degrees
+from lab.bench.grid import Grid
 from lab.bench.record import Record
 from lab.experiments.mixed.costs import ROLES
 from lab.results.result import Result
@@ -407,3 +409,58 @@ def test_every_figure_of_the_tables_has_its_source(tmp_path):
         assert all(row[-1] for row in sheet.rows)
     assert write_page(advice(), tmp_path).exists()
     assert "| mysql_tuned-pull |" in as_markdown(advice())
+
+
+def test_a_tie_goes_to_the_one_with_fewer_parts_and_says_so():
+    """The same deliveries without a Redis need a little more CPU, and a server less."""
+    plain = replace(RING, name="simple", uses_redis=False, read_us=RING.read_us | {"redis": 0.0})
+    dear = replace(plain, post_us=RING.post_us | {"web": 2_000.0})
+    dearer = replace(plain, post_us=RING.post_us | {"web": 5_000.0})
+
+    said = verdict(advice(HERE, RING, dear))
+    assert said.startswith("Take simple: ")
+    assert "a tie (below 10%), so take what has fewer parts (drainers, Redis): 1, not 2" in said
+    assert verdict(advice(HERE, RING, dearer)).startswith("Take mysql_tuned-outbox-ring: ")
+
+
+@pytest.mark.parametrize(("people", "friends"), [(500, 50), (10_000, 2), (10_000, 501.5)])
+def test_the_bench_that_an_error_names_is_enough(people, friends):
+    with pytest.raises(NotMeasured, match="run python -m lab bench --people=") as refused:
+        Cells("ring", rows()).delivery(people, friends, 10)
+
+    options = dict(re.findall(r"--(people|friends)=([\d,]+)", str(refused.value)))
+    named = {name: map(int, numbers.split(",")) for name, numbers in options.items()}
+    grid = Grid.checked(**{name: tuple(numbers) for name, numbers in named.items()})
+    cells = [{"people": p, "friends": f, "batch": b} for p, f in grid.graphs for b in (1, 10)]
+    benched = [rows()[0] | cell for cell in cells]
+    assert Cells("ring", benched).delivery(people, friends, 10).us > 0
+
+
+def test_an_error_names_one_thing_to_do(folders):
+    unknown = replace(RING, cells=Cells("ring", []))
+    with pytest.raises(NotMeasured) as refused:
+        advice(HERE, PULL, unknown, replace(unknown, name="other"))
+    assert str(refused.value).count("lab bench") == 1
+    with pytest.raises(ValueError, match="lab run mixed") as only_bench:
+        newest(folders, without=folders / "mixed")
+    assert "lab bench" not in str(only_bench.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ({"largest": 50}, "--largest must be 99 or more"),
+        ({"largest": 10_000}, "--people must be above 10,000"),
+        ({"friends": 0.5}, "people need 1 friend or more"),
+    ],
+)
+def test_people_that_are_impossible_are_told_which_number_to_change(changes, told):
+    with pytest.raises(ValueError, match=told):
+        replace(HERE, **changes)
+
+
+def test_a_budget_that_nothing_keeps_is_told_with_one_that_is_kept():
+    hurried = replace(HERE, lag_ms=50)
+    with pytest.raises(ValueError, match="allow 76, which mysql_tuned-outbox-ring keeps"):
+        advice(hurried, RING)
+    assert advice(replace(HERE, lag_ms=76), RING).best

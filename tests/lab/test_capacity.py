@@ -212,7 +212,7 @@ def test_a_report_has_a_line_per_variant_and_names_the_limit(tmp_path):
 
     assert status == 0
     assert markdown.count("| sqlite-inline-setbased |") == 1
-    assert "| sqlite-inline-setbased | clean | 750 |" in markdown
+    assert "| sqlite-inline-setbased | clean | sound | 750 |" in markdown
     assert (
         "- sqlite-inline-setbased: 750/s held; 1,000/s broke (lag p99 812 ms > 500); at 750/s 1.8 "
         "of 2 cores are busy (web 1, locust 0.8); Locust itself was at its limit at 750/s."
@@ -240,7 +240,7 @@ def test_several_searches_give_their_median(tmp_path):
         tmp_path, *(step(rate, repeat=n) for n, rate in ((1, 500), (2, 700), (3, 520)))
     )
 
-    assert "| sqlite-inline-setbased | clean | 520 (500 … 700) |" in markdown
+    assert "| sqlite-inline-setbased | clean | sound | 520 (500 … 700) |" in markdown
 
 
 def test_a_variant_that_holds_no_load_fails_the_report(tmp_path):
@@ -248,7 +248,7 @@ def test_a_variant_that_holds_no_load_fails_the_report(tmp_path):
 
     assert status == 1
     assert "No variant that delivers finished with a clean audit, within the limits" in markdown
-    assert "| sqlite-inline-setbased | NOT HELD: clean | - |" in markdown
+    assert "| sqlite-inline-setbased | NOT HELD: clean | sound | - |" in markdown
     assert "no rate holds; 10/s broke (lag p99 812 ms > 500)" in markdown
     assert "nothing held" in (tmp_path / "headline.svg").read_text()
 

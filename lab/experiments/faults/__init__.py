@@ -12,6 +12,7 @@ from lab.faults.catalogue import FAULTS
 from lab.faults.moments import CLIENTS, Seen, observe
 from lab.faults.running import SEED, Running, audit_pages
 from lab.progress import console, stage
+from lab.results import laws
 from lab.running.load import INTERRUPTED, Load
 from launch.processes import RunFailed
 from launch.service import Service
@@ -127,5 +128,7 @@ class Faults(Experiment):
         with stage("audit"):
             audit = audit_pages(measured.service, measured.service.folder / "accepted.csv")
         seen, fault = Seen.read(measured.folder), FAULTS[measured.load.name]
-        measured.result.audit = figures.audit_of(seen, audit, fault)
+        is_control = isinstance(measured.service.variant, Control)
+        is_busy = not is_control and any(laws.utilisation(measured.result))
+        measured.result.audit = figures.audit_of(seen, audit, fault, is_busy=is_busy)
         measured.result.extra |= figures.as_extra(seen)

@@ -59,9 +59,7 @@ class FaultsSummary(Summary):
 
     @property
     def objection(self) -> str | None:
-        if super().objection is None and self.is_control and not self.is_red:
-            return "NOT RED"
-        return super().objection
+        return "NOT RED" if self.is_control and not self.is_red else None
 
     @property
     def is_red(self) -> bool:

@@ -24,7 +24,7 @@ def cost_of_operations(compared: Sequence[Summary]) -> Figure:
     """CPU per operation over reads per post: a line per variant, and the crossover as a band."""
     figure = Figure(figsize=(WIDTH, 3.6), layout="constrained")
     axes = figure.add_subplot()
-    sound = [it for it in compared if it.is_clean and it.objection is None]
+    sound = [it for it in compared if it.is_clean and it.can_be_compared]
     shown = [it for it in sound if reads_per_post(it.load) is not None]
     names = dict.fromkeys(summary.variant.name for summary in shown)
     for name, colour in zip(names, cycle(SERIES), strict=False):

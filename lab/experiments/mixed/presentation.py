@@ -99,7 +99,7 @@ class MixedPresentation(FanoutPresentation):
         searched = [it for it in compared if tried(it)]
         plain = [it for it in compared if not tried(it)]
         crossover = _crossover(plain) if plain else ()
-        said = (*crossover, *map(_holding, searched), *_wrong(compared))
+        said = (*crossover, *map(_holding, searched))
         return " ".join(filter(None, said))
 
     def remarks(self, summary: Summary) -> Sequence[str]:
@@ -157,13 +157,10 @@ def _crossover(compared: Sequence[Summary]) -> Iterator[str]:
             f"No crossover between {number(alike[0].low)} and {number(alike[0].high)} reads per "
             f"post{repeats}: {winner} wins everywhere."
         )
-    if not found:
+    if not found and not all(it.figures.can_be_compared for it in compared):
+        yield "Where push and pull cross can't be told: the figures don't count."
+    elif not found:
         yield "There is nothing to cross: no load was measured with both push and pull."
-
-
-def _wrong(compared: Sequence[Summary]) -> Iterator[str]:
-    wrong = [summary.name for summary in compared if not summary.as_expected]
-    yield f"Failed: {', '.join(wrong)}." if wrong else "All audits were as expected."
 
 
 def _in_words(costs: Costs) -> str:

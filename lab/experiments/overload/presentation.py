@@ -104,7 +104,6 @@ def _one(result: Result, step: Step, turn: int, first: Step) -> Result:
         result.balance,
         users=step.offered_rps,
         begun_rps=step.arrived_rps,
-        busy_cores=None,
         accepted=None,
     )
     figures = {name: it for name, it in step._asdict().items() if name != "offered_rps"}

@@ -1,0 +1,138 @@
+"""Two verdicts on a run, apart: its deliveries, and its figures."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from lab.__main__ import main
+from lab.experiments.faults.figures import audit_of
+from lab.faults.catalogue import FAULTS
+from tests.lab.test_faults import CLEAN as WHOLE
+from tests.lab.test_faults import result as fault
+from tests.lab.test_faults import seen
+from tests.lab.test_laws import AS_COMMITTED
+from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of, result
+
+OTHERS = {"cpu_s": {"web": 20.0, "locust": 4.0}, "balance": balance(busy_cores=1.9)}
+"""1.2 cores of the run's own, and 0.7 of other programs."""
+SHORT = AS_COMMITTED | {"balance": balance(20.2, cycle_s=13.842)}
+SHARED = {"environment": ENVIRONMENT | {"command": "python -m lab run fanout --shared"}}
+
+
+def planted(environment=ENVIRONMENT, **figures):
+    one = result(**figures)
+    one.environment = environment
+    return one
+
+
+@pytest.mark.parametrize(
+    ("figures", "status", "kind", "deliveries", "worth"),
+    [
+        ({}, 0, "measured", "clean", "sound"),
+        (OTHERS, 3, "unsound", "clean", "machine busy"),
+        (SHORT, 3, "unsound", "clean", "window too short"),
+        ({"balance": balance(250.0, cycle_s=3.0)}, 3, "unsound", "clean", "inconsistent"),
+        (SHORT | SHARED, 0, "measured", "clean", "not judged (--shared)"),
+        ({"audit": HALF}, 1, "failed", "lost or wrong", "sound"),
+        ({"audit": HALF} | OTHERS, 1, "failed", "lost or wrong", "machine busy"),
+        ({"audit": HALF} | SHARED, 1, "failed", "lost or wrong", "not judged (--shared)"),
+        ({"audit": None}, 1, "failed", "not compared", "not measured"),
+        ({"audit": CLEAN | {"posts": 0, "expected": 0}}, 1, "failed", "not compared", "sound"),
+    ],
+)  # fmt: skip
+def test_deliveries_and_figures_are_judged_apart(
+    figures, status, kind, deliveries, worth, tmp_path, capsys
+):
+    ended, markdown = report_of(tmp_path, planted(**figures))
+    terminal, page = capsys.readouterr().out, (tmp_path / "report.html").read_text()
+    (run,) = json.loads((tmp_path / "results.json").read_text())
+
+    assert ended == status
+    assert run["verdict"] == {"deliveries": deliveries, "figures": worth, "objection": None}
+    assert f'<tr class="{kind}">' in page
+    for told in (deliveries, worth):
+        assert told.capitalize() in markdown
+        assert told.capitalize() in terminal
+        assert told.capitalize() in page
+    assert f"| {worth} |" in markdown
+
+
+def test_a_busy_machine_is_no_failure_of_the_audit(tmp_path, capsys):
+    _, markdown = report_of(tmp_path, planted(**OTHERS, generator_saturated=True))
+    terminal, page = capsys.readouterr().out, (tmp_path / "report.html").read_text()
+
+    for text in (markdown, page, terminal):
+        assert "--shared" in text
+        assert "1.9 cores were busy" in " ".join(text.split())
+    assert "with a clean audit has no figures that can be compared" in markdown
+    for false in ("No variant that", "Offer less", "FAILED", "See the errors"):
+        assert false not in markdown + page
+    assert '<dt>Deliveries</dt><dd class="measured">Clean.</dd>' in page
+    assert re.search(r'<dt>Figures</dt><dd class="unsound">Machine busy: ', page)
+    assert "machine busy" in (tmp_path / "headline.svg").read_text()
+
+
+def test_each_verdict_names_whom_it_is_about(tmp_path):
+    lossy = result("sqlite-outbox-bulk", repeat=3, audit=HALF)
+    _, markdown = report_of(
+        tmp_path, result("sqlite-outbox-setbased"), planted(**OTHERS, repeat=2), lossy
+    )
+
+    assert "**Deliveries**: Lost or wrong in sqlite-outbox-bulk: " in markdown
+    assert "Clean in sqlite-outbox-setbased, sqlite-inline-bulk." in markdown
+    assert "**Figures**: Machine busy in sqlite-inline-bulk: " in markdown
+
+
+def test_a_busy_machine_proves_no_harm_of_a_fault(tmp_path):
+    busy = fault(seen())
+    busy.cpu_s, busy.balance = OTHERS["cpu_s"], OTHERS["balance"]
+    busy.window_s = 20
+
+    status, markdown = report_of(tmp_path, busy)
+
+    assert status == 3
+    assert "0 deliveries lost" in markdown
+    assert "Not as it should be" not in markdown
+
+
+def test_times_of_a_fault_count_on_a_quiet_machine_only():
+    late, of = seen(slowest_probe_s=9.0), FAULTS["redis-emptied"]
+    lossy = {"missing": 1, "duplicated": 0, "unexpected": 0}
+
+    assert not audit_of(late, WHOLE, of)["ok"]
+    assert audit_of(late, WHOLE, of, is_busy=True)["ok"]
+    assert not audit_of(late, lossy, of, is_busy=True)["ok"]
+
+
+def test_the_worst_status_of_all_replays_is_that_of_the_lost_deliveries(tmp_path, monkeypatch):
+    statuses = iter([3, 1, 0, 3, *[0] * 20])
+    monkeypatch.setattr("lab.__main__.run_experiment", lambda *_: next(statuses))
+
+    assert main(["run", "published", f"--out={tmp_path}"]) == 1
+
+
+@pytest.mark.alone
+def test_a_run_on_a_really_busy_machine_delivers_and_says_so(tmp_path):
+    """As many other programs as there are cores, while a run goes on."""
+    small = ("--users=5", "--people=30", "--friends=10", "--run-time=5s")
+    command = ("run", "fanout", "--variants=sqlite-outbox-setbased", *small, f"--out={tmp_path}")
+    loops = [
+        subprocess.Popen([sys.executable, "-c", "while True: pass"])
+        for _ in range(os.cpu_count() or 1)
+    ]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "lab", *command], capture_output=True, text=True, timeout=300
+        )
+    finally:
+        for loop in loops:
+            loop.kill()
+            loop.wait()
+
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "Deliveries: Clean." in done.stdout
+    assert "Figures: Machine busy: " in done.stdout
