@@ -10,7 +10,7 @@ ROLES = {
 }
 MEANINGS = {
     "audit": (
-        "Whether every delivery of every accepted post was found, once. If it is not clean, "
+        "Whether what the audit compares was found, once. If it is not clean, "
         "the other figures mean nothing."
     ),
     "figures": "Whether they may be compared, or why not; apart from what the audit found.",
