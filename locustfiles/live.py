@@ -104,18 +104,18 @@ class LiveLoad:
             self.counts["reads"] += not error
             self.counts["reads_failed"] += bool(error)
         elif request.name == POST:
-            self._posted(outcome, time.time(), due)
+            self._posted(outcome, error, time.time(), due)
 
-    def _posted(self, outcome: Answer | str, ended: float, due: float) -> None:
+    def _posted(self, outcome: Answer | str, error: str, ended: float, due: float) -> None:
         if isinstance(outcome, Answer):
-            kind, why = BY_STATUS.get(outcome.status, "failed"), f"status {outcome.status}"
+            kind = BY_STATUS.get(outcome.status, "failed")
             if kind == "accepted":
                 self.lookout.accepted(Post.read(outcome.body, ended))
         else:
-            kind, why = "failed", outcome
+            kind = "failed"
         self.counts[kind] += 1
         if kind == "failed":
-            self._why_failed[why] += 1
+            self._why_failed[error] += 1
         if outcome != DROPPED:
             self._answer_ms.append((ended - due) * 1000)
 

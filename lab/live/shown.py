@@ -27,17 +27,14 @@ def _rows(it: Sample) -> list[tuple[str, str, str]]:
         for name, more in {"offered": "", "accepted": "", "refused": "", "failed": why}.items()
     ]
     backlog = "-" if it.backlog is None else f"{it.backlog:,}"
+    pages = f"{it.totals['reads']:,} pages, {it.totals['reads_failed']:,} refused or failed"
     oldest = "not told" if it.oldest_s is None else f"oldest {it.oldest_s:,.1f} s"
     return [
         *rows,
         ("Answer p50", _ms(it.answer_ms["p50"]), f"p99 {_ms(it.answer_ms['p99'])}"),
         ("Lag p50", _ms(it.lag_ms["p50"]), f"p99 {_ms(it.lag_ms['p99'])}"),
         ("Backlog", backlog, oldest),
-        (
-            "Reads",
-            f"{it.rates['reads']:,.0f}/s",
-            f"{it.totals['reads']:,} pages; {it.totals['reads_failed']:,} not answered well",
-        ),
+        ("Reads", f"{it.rates['reads']:,.0f}/s", pages),
     ]
 
 
@@ -50,8 +47,7 @@ def friends(sample: Sample | None) -> str:
     said = f"One post, and {len(watched)} friends of its author: {lit(watched)} have it"
     return (
         f'<div class=friends role=img aria-label="{said}">{cells}</div><p>{said}. Green: within '
-        "a second; orange: later; grey: not seen, or "
-        "the look for it had no good answer.</p>"
+        "a second; orange: later; grey: not seen, or the look was refused or failed.</p>"
     )
 
 

@@ -25,8 +25,6 @@ CHOSEN = {"Left": "sqlite-outbox-setbased", "Right": "sqlite-inline-bulk"}
 WITHIN_S = 90
 WATCHED_S, MOST_CORES = 10, 0.05
 STANDS_STILL_S = 15
-RENEWED_S = 2.5
-"""Time in which the page is drawn anew at least once."""
 PHONE = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
 
 
@@ -94,6 +92,12 @@ class Page:
 
     def posts_per_s(self):
         return float(self.text(".slider span").removeprefix("Posts per second: "))
+
+    def is_drawn_anew(self):
+        """Wait until new figures are shown."""
+        for _ in range(2):
+            before = self.text(self.side("Left", ".figures"))
+            self.until(lambda before=before: self.text(self.side("Left", ".figures")) != before)
 
     def thumb(self, slider):
         return float(slider.get_property("value"))
@@ -170,7 +174,7 @@ def test_a_slider_stays_where_it_was_dragged(page):
     drag.move_to_element_with_offset(slider, round((60 / 1000 - 0.5) * width), 0).click_and_hold()
     drag.move_by_offset(round(0.05 * width), 0).release().perform()
     page.until(lambda: page.posts_per_s() not in (0, 60))
-    time.sleep(RENEWED_S)
+    page.is_drawn_anew()
     dragged = page.posts_per_s()
 
     assert page.thumb(slider) == dragged
@@ -213,9 +217,8 @@ def test_a_browser_that_stands_still_for_a_while_is_not_taken_for_closed(page):
     driver = psutil.Process(page.browser.service.process.pid)
     with frozen([it.pid for it in driver.children(recursive=True)]):
         time.sleep(STANDS_STILL_S)
-    before = page.text(page.side("Left", ".figures small"))
 
-    page.until(lambda: page.text(page.side("Left", ".figures small")) != before)
+    page.is_drawn_anew()
     assert page.process.poll() is None
 
 
