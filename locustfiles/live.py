@@ -12,6 +12,7 @@ import json
 import os
 import random
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import merge
 from itertools import cycle
@@ -51,6 +52,7 @@ class LiveLoad:
         self.counts = dict.fromkeys(COUNTS, 0)
         self.status: dict[str, Any] | None = None
         self._answer_ms: list[float] = []
+        self._why_failed: Counter[str] = Counter()
         self._asked_at: float | None = None
         """When the oldest question without an answer was asked: an answer may be of that time."""
         address = url.hostname or "127.0.0.1", url.port or 80
@@ -82,6 +84,7 @@ class LiveLoad:
     def figures(self) -> dict[str, Any]:
         """Return the figures so far, and ask for the service's own."""
         times, self._answer_ms = sorted(self._answer_ms), []
+        reasons, self._why_failed = self._why_failed.most_common(1), Counter()
         status, self.status = self.status, None
         now = time.time()
         self._asked_at = self._asked_at or now
@@ -90,6 +93,7 @@ class LiveLoad:
             "at": time.time(),
             **self.counts,
             "answer_ms": {"p50": _part(times, 0.5), "p99": _part(times, 0.99)},
+            "why_failed": reasons[0][0] if reasons else "",
             "status": status,
             **self.lookout.figures(),
         }
@@ -100,9 +104,9 @@ class LiveLoad:
             self.counts["reads"] += not error
             self.counts["reads_failed"] += bool(error)
         elif request.name == POST:
-            self._posted(outcome, time.time(), due)
+            self._posted(outcome, error, time.time(), due)
 
-    def _posted(self, outcome: Answer | str, ended: float, due: float) -> None:
+    def _posted(self, outcome: Answer | str, error: str, ended: float, due: float) -> None:
         if isinstance(outcome, Answer):
             kind = BY_STATUS.get(outcome.status, "failed")
             if kind == "accepted":
@@ -110,6 +114,8 @@ class LiveLoad:
         else:
             kind = "failed"
         self.counts[kind] += 1
+        if kind == "failed":
+            self._why_failed[error] += 1
         if outcome != DROPPED:
             self._answer_ms.append((ended - due) * 1000)
 

@@ -1,6 +1,7 @@
 """The curves of a side: options of ECharts, which NiceGUI brings along."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from math import floor, log10
 from typing import Any, NamedTuple
 
 from lab.live.figures import KEPT, History, Sample
@@ -24,9 +25,8 @@ PLOTS = (
         (
             Curve("offered", "#808790", lambda it: it.rates["offered"]),
             Curve("accepted", "#1f9a5a", lambda it: it.rates["accepted"]),
-            Curve(
-                "refused or failed", "#df5b3e", lambda it: it.rates["refused"] + it.rates["failed"]
-            ),
+            Curve("refused", "#c9801a", lambda it: it.rates["refused"]),
+            Curve("failed", "#df5b3e", lambda it: it.rates["failed"]),
         ),
     ),
     Plot(
@@ -72,12 +72,28 @@ def options() -> dict[str, Any]:
                 "top": top - 30,
                 "right": 0,
                 "icon": "roundRect",
+                "itemWidth": 12,
+                "itemGap": 6,
                 "selectedMode": False,
             }
             for plot, top in zip(PLOTS, tops, strict=True)
         ],
         "series": data(History()),
     }
+
+
+def tops(histories: Iterable[History]) -> list[float]:
+    """Return the top of each plot, so that these histories can be compared; a round number."""
+    samples = [it for history in histories for it in list(history.samples)]
+    return [
+        _above(max((curve.of(it) or 0 for it in samples for curve in plot.curves), default=0))
+        for plot in PLOTS
+    ]
+
+
+def _above(value: float) -> float:
+    power = 10.0 ** floor(log10(max(value, 1)))
+    return next(it * power for it in (1, 2, 5, 10) if value <= it * power)
 
 
 def height() -> int:

@@ -18,13 +18,15 @@ class Sample:
     at: float
     totals: dict[str, int]
     rates: dict[str, float]
+    why_failed: str
+    """The commonest reason of the latest posts that failed, in words; empty if none did."""
     answer_ms: dict[str, float | None]
     lag_ms: dict[str, float | None]
     """Of the posts that got their receipt in the last ten seconds."""
     backlog: int | None
     """None: the service doesn't say."""
-    oldest_s: float
-    """Age of the oldest post of the backlog."""
+    oldest_s: float | None
+    """Age of the oldest post of the backlog; None: the service doesn't say."""
     watched: list[float | None]
     """How old the watched post was when it was found in each feed."""
     settled: list[float | None]
@@ -66,10 +68,11 @@ def _sample(told: dict[str, Any], before: Sample | None) -> Sample:
         told["at"],
         totals,
         {name: (totals[name] - known[name]) / seconds for name in COUNTS},
+        told["why_failed"] or (before.why_failed if before else ""),
         told["answer_ms"],
         status.get("lag_ms", {"p50": None, "p99": None}),
         backlog.get("posts"),
-        backlog.get("oldest_age_s") or 0.0,
+        (backlog["oldest_age_s"] or 0.0) if backlog else None,
         told["watched"],
         told["settled"],
         told["audit"],

@@ -72,4 +72,4 @@ def _happen(fault: Fault, running: Running) -> str:
     with fault.during(running):
         at_stake = fault.inject(running, readers)
     wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
-    return f"{fault.text} At stake: {at_stake:,} {fault.at_stake}{wrong}. It is mended."
+    return f"{fault.text} At stake: {at_stake:,} {fault.at_stake}{wrong}. The fault is over."

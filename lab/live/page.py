@@ -12,7 +12,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from lab.live.guide import Guide
 from lab.live.panel import Panel
-from lab.live.stage import FIRST, Stage
+from lab.live.stage import FIRST, Stage, variant_names
 from lab.live.tour import Tour
 from launch.ports import claimed
 from launch.service import Seed
@@ -20,6 +20,8 @@ from launch.service import Seed
 REFRESH_EVERY_S = 1.0
 GRACE_S = 5.0
 """A tab that is closed for less is one that is loaded again."""
+PATIENCE_S = 60.0
+"""A tab that is silent for less is one on a busy machine (NiceGUI pings by this)."""
 TITLE = "Fan-out, live"
 INTRODUCTION = (
     f"A person posts, and their friends should find it in their feeds. Left and right a variant "
@@ -42,6 +44,7 @@ def serve(options: argparse.Namespace) -> None:
         raise ValueError(f"--friends {seed.friends} must be at least 2 and below --people")
     stage = Stage(seed, options.servers)
     tour = Tour(stage)
+    variant_names()  # asks a process; the event loop must not wait for it
     with claimed(options.port):
         print(f"The live page: http://127.0.0.1:{options.port}/", flush=True)
         print("Ctrl-C ends it, and so does closing its last tab.", flush=True)
@@ -67,6 +70,7 @@ def _run(tour: Tour, port: int) -> None:
         show_welcome_message=False,
         binding_refresh_interval=None,
         tailwind=False,
+        reconnect_timeout=PATIENCE_S,
         timeout_graceful_shutdown=2,
     )
 
@@ -95,7 +99,7 @@ def show(tour: Tour) -> None:
             sliders = [Slider(stage, *it) for it in SLIDERS]
         guide = Guide(tour)
         with ui.element("div").classes("sides"):
-            panels = [Panel(side, name) for side, name in zip(stage.sides, FIRST, strict=True)]
+            panels = [Panel(stage, *it) for it in zip(stage.sides, FIRST, strict=True)]
     refreshes = [guide.refresh, *(it.refresh for it in sliders), *(it.refresh for it in panels)]
 
     def refresh() -> None:
@@ -124,7 +128,7 @@ class Slider:
         value = getattr(self._stage.rates, self._name)
         if value != self._told:  # not while it is being dragged here
             self._told = value
-            self._range.props(f"value={value:g}")
+            ui.run_javascript(f"getHtmlElement({self._range.id}).value = {value:g}")
         self._label.set_content(f"{self._text}: {value:g}")
 
     def _turn(self, event: GenericEventArguments) -> None:

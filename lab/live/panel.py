@@ -4,14 +4,14 @@ from nicegui import ui
 
 from lab.live import curves, harm, shown
 from lab.live.side import RUNNING, STOPPED, Side
-from lab.live.stage import variant_names
+from lab.live.stage import Stage, variant_names
 
 
 class Panel:
     """The elements of a side; ``refresh`` brings them up to date."""
 
-    def __init__(self, side: Side, chosen: str) -> None:
-        self.side = side
+    def __init__(self, stage: Stage, side: Side, chosen: str) -> None:
+        self.stage, self.side = stage, side
         with ui.element("section").classes("side").props(f"aria-label={side.name}"):
             ui.element("h2").props("innerHTML=" + side.name)
             with ui.element("div").classes("choice"):
@@ -56,7 +56,10 @@ class Panel:
         self.friends.set_content(shown.friends(sample))
         self.audit.set_content(shown.audit(sample))
         self.cores.set_content(shown.cores(side.history.cores if side.state == RUNNING else {}))
-        if side.state == RUNNING:
+        if any(it.state == RUNNING for it in self.stage.sides):
+            tops = curves.tops(it.history for it in self.stage.sides)
+            for axis, top in zip(self.curves.options["yAxis"], tops, strict=True):
+                axis["max"] = top
             self.curves.options["series"] = curves.data(side.history)
             self.curves.update()
 

@@ -21,17 +21,20 @@ def figures(sample: Sample | None) -> str:
 
 def _rows(it: Sample) -> list[tuple[str, str, str]]:
     """Return name, figure and what is said in small letters."""
+    why = f"; lately: {it.why_failed}" if it.why_failed else ""
     rows = [
-        (name.capitalize(), f"{it.rates[name]:,.0f}/s", f"{it.totals[name]:,} posts")
-        for name in ("offered", "accepted", "refused", "failed")
+        (name.capitalize(), f"{it.rates[name]:,.0f}/s", f"{it.totals[name]:,} posts{more}")
+        for name, more in {"offered": "", "accepted": "", "refused": "", "failed": why}.items()
     ]
     backlog = "-" if it.backlog is None else f"{it.backlog:,}"
+    pages = f"{it.totals['reads']:,} pages, {it.totals['reads_failed']:,} refused or failed"
+    oldest = "not told" if it.oldest_s is None else f"oldest {it.oldest_s:,.1f} s"
     return [
         *rows,
         ("Answer p50", _ms(it.answer_ms["p50"]), f"p99 {_ms(it.answer_ms['p99'])}"),
         ("Lag p50", _ms(it.lag_ms["p50"]), f"p99 {_ms(it.lag_ms['p99'])}"),
-        ("Backlog", backlog, f"oldest {it.oldest_s:,.1f} s"),
-        ("Reads", f"{it.rates['reads']:,.0f}/s", f"{it.totals['reads']:,} pages"),
+        ("Backlog", backlog, oldest),
+        ("Reads", f"{it.rates['reads']:,.0f}/s", pages),
     ]
 
 
@@ -44,7 +47,7 @@ def friends(sample: Sample | None) -> str:
     said = f"One post, and {len(watched)} friends of its author: {lit(watched)} have it"
     return (
         f'<div class=friends role=img aria-label="{said}">{cells}</div><p>{said}. Green: within '
-        "a second; orange: later; grey: not seen.</p>"
+        "a second; orange: later; grey: not seen, or the look was refused or failed.</p>"
     )
 
 
@@ -67,7 +70,7 @@ def audit(sample: Sample | None) -> str:
     return (
         f"<p class='audit {kind}'>Audit from outside, a sample: {found + missing:,} delivered "
         f"posts looked for in a friend's feed, <b>{missing:,} missing</b>; {pending:,} more wait "
-        "for their delivery.</p>"
+        "for their delivery or for a page.</p>"
     )
 
 
@@ -91,7 +94,7 @@ def summary(it: Sample | None) -> str:
         return "no figures."
     return (
         f"{it.totals['accepted']:,} of {it.totals['offered']:,} posts accepted, "
-        f"{it.totals['refused'] + it.totals['failed']:,} refused or failed; answer p99 "
+        f"{it.totals['refused']:,} refused, {it.totals['failed']:,} failed; answer p99 "
         f"{_ms(it.answer_ms['p99'])}, lag p99 {_ms(it.lag_ms['p99'])}, backlog "
         f"{'-' if it.backlog is None else format(it.backlog, ',')}; one post in "
         f"{lit(it.settled)} of {len(it.settled)} feeds; {it.audit['missing']:,} of "

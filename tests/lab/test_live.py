@@ -9,18 +9,22 @@ from contextlib import contextmanager
 
 import psutil
 import pytest
+from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
+from lab.faults.running import frozen
+from lab.live.side import RUNNING, STARTING, Side
 from launch.processes import free_port
-from launch.service import is_ready
+from launch.service import Seed, is_ready
 from tests.browser import WIDE, browsing, overflows, violations
 
 SMALL = ["--people=40", "--friends=20"]
 CHOSEN = {"Left": "sqlite-outbox-setbased", "Right": "sqlite-inline-bulk"}
 WITHIN_S = 90
 WATCHED_S, MOST_CORES = 10, 0.05
+STANDS_STILL_S = 15
 PHONE = {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True}
 
 
@@ -86,6 +90,18 @@ class Page:
         told = self.browser.execute_script(script, self.side(name, "dt"), what)
         return float(told.removesuffix("/s").replace(",", "") or 0) if told[:1].isdigit() else 0.0
 
+    def posts_per_s(self):
+        return float(self.text(".slider span").removeprefix("Posts per second: "))
+
+    def is_drawn_anew(self):
+        """Wait until new figures are shown."""
+        for _ in range(2):
+            before = self.text(self.side("Left", ".figures"))
+            self.until(lambda before=before: self.text(self.side("Left", ".figures")) != before)
+
+    def thumb(self, slider):
+        return float(slider.get_property("value"))
+
     def is_missing_nothing(self, name):
         told = self.text(self.side(name, ".audit.good"))
         return bool(told) and "0 delivered" not in told and " 0 missing" in told
@@ -150,6 +166,26 @@ def test_a_slider_changes_the_load_while_it_runs(page):
     page.until(lambda: page.shows("Left", "Offered") > 40)
 
 
+def test_a_slider_stays_where_it_was_dragged(page):
+    slider = page.find("input[type=range]")
+    page.browser.execute_script("arguments[0].scrollIntoView()", slider)
+    width = slider.size["width"]
+    drag = ActionChains(page.browser)
+    drag.move_to_element_with_offset(slider, round((60 / 1000 - 0.5) * width), 0).click_and_hold()
+    drag.move_by_offset(round(0.05 * width), 0).release().perform()
+    page.until(lambda: page.posts_per_s() not in (0, 60))
+    page.is_drawn_anew()
+    dragged = page.posts_per_s()
+
+    assert page.thumb(slider) == dragged
+    slider.send_keys(Keys.ARROW_LEFT)
+    page.until(lambda: page.posts_per_s() == dragged - 5)
+    assert page.thumb(slider) == dragged - 5
+    page.until(lambda: page.shows("Left", "Offered") > 70)
+    slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT * 4)
+    page.until(lambda: page.posts_per_s() == page.thumb(slider) == 20)
+
+
 def test_another_variant_runs_beside_the_other_side(page):
     page.press("Right", "Stop")
     page.until(lambda: page.said("Right") == "sqlite-inline-bulk has ended, and its servers.")
@@ -167,7 +203,7 @@ def test_another_variant_runs_beside_the_other_side(page):
 def test_a_fault_is_survived(page):
     page.press("Left", "Kill the drainer")
 
-    page.until(lambda: "It is mended." in page.said("Left"))
+    page.until(lambda: "The fault is over." in page.said("Left"))
     page.until(lambda: page.is_missing_nothing("Left"))
 
 
@@ -175,6 +211,15 @@ def test_a_tab_that_is_loaded_again_shows_the_same(page):
     page.open()
 
     page.until(lambda: page.shows("Left", "Accepted") > 0)
+
+
+def test_a_browser_that_stands_still_for_a_while_is_not_taken_for_closed(page):
+    driver = psutil.Process(page.browser.service.process.pid)
+    with frozen([it.pid for it in driver.children(recursive=True)]):
+        time.sleep(STANDS_STILL_S)
+
+    page.is_drawn_anew()
+    assert page.process.poll() is None
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -248,6 +293,19 @@ def test_everything_ends_with_ctrl_c_even_while_a_side_starts(browser, tmp_path)
         page.process.wait(WITHIN_S)
         assert psutil.wait_procs(started, timeout=WITHIN_S)[1] == []
         assert list(page.scratch.glob("lab-*")) == []
+
+
+def test_a_side_refuses_who_has_waited_for_long_as_an_installation_does():
+    side = Side("Left", Seed()._replace(people=40, friends=20), "auto")
+    side.start("sqlite-outbox-setbased")
+    try:
+        while side.state == STARTING:
+            time.sleep(0.1)
+        assert side.state == RUNNING, side.said
+        assert {float(it["WEB_QUEUE_S"]) for it in side.service.environments} == {1.0}
+    finally:
+        side.stop()
+        side.wait()
 
 
 @pytest.mark.alone
