@@ -12,6 +12,11 @@ import pytest
 from launch.ports import PortTaken, claimed
 from launch.processes import RunFailed, free_port
 
+GIVEN = """
+from launch.processes import free_port
+print(*(free_port() for _ in range(600)), flush=True)
+input()
+"""
 UP = [sys.executable, "-m", "lab", "up", "sqlite-inline-setbased", "--people=3", "--friends=2"]
 
 
@@ -52,6 +57,25 @@ def test_one_laboratory_at_a_time_claims_a_port():
             pass
     with claimed(port):
         pass
+
+
+def test_no_port_is_given_twice():
+    """A cluster's node was given another node's port for its bus: one of the two can't start."""
+    ports = [free_port() for _ in range(1000)]
+
+    assert len(set(ports)) == 1000
+
+
+def test_two_processes_are_given_different_ports():
+    command = [sys.executable, "-c", GIVEN]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as other:
+        theirs = set(map(int, other.stdout.readline().split()))
+        ours = {free_port() for _ in range(600)}
+        other.communicate("\n")
+
+    assert not theirs & ours
+    assert len(theirs) == len(ours) == 600
 
 
 def test_connections_that_have_ended_do_not_keep_a_port_in_use(listener):
