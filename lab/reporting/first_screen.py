@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.reporting.comparison import presentation_of, ranked
+from lab.reporting.formats import counted
 from lab.results.result import Result
 from lab.results.summary import Summary
 
@@ -13,9 +14,10 @@ REPOSITORY = Path(__file__).parents[2]
 
 def tried(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     first = results[0]
-    variants = len({summary.variant.name for summary in compared})
+    variants = counted(len({summary.variant.name for summary in compared}), "variant")
     window = f", {first.window_s} s measured in each" if first.window_s else ""
-    return f"The experiment {first.experiment}: {variants} variants, {len(results)} runs{window}."
+    runs = counted(len(results), "run")
+    return f"The experiment {first.experiment}: {variants}, {runs}{window}."
 
 
 def advice(compared: Sequence[Summary]) -> str:

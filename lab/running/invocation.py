@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.experiments.base import Experiment
+from lab.reporting.formats import counted
 from lab.running.load import INTERRUPTED, Load
 from launch.service import Seed
 from launch.variants import Variant
@@ -27,7 +28,8 @@ class Invocation:
         repeat_s = steps * sum(load.seconds + self.experiment.around_s for load in loads)
         times = f", {repeats} times" if repeats > 1 else ""
         minutes = max(1, round(repeats * repeat_s / 60))
-        return f"{self.experiment.name}: {steps * len(loads)} runs{times}, about {minutes} min"
+        runs = counted(steps * len(loads), "run")
+        return f"{self.experiment.name}: {runs}{times}, about {minutes} min"
 
     def command(self, variant: Variant, load: Load) -> str:
         """Return the command that repeats the run of a variant under a load."""
