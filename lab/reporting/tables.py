@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab.reporting.comparison import answer, presentation_of, worst_audit
+from lab.reporting.comparison import answer, presentation_of, published_beside, worst_audit
 from lab.reporting.formats import number
 from lab.reporting.presentation import Column, Published
 from lab.results import laws
@@ -48,7 +48,7 @@ def published_cells(published: Published, columns: Sequence[Column]) -> list[str
 
 def rows(compared: Sequence[Summary]) -> list[list[str]]:
     presentation = presentation_of(compared)
-    published = [published_cells(one, presentation.columns) for one in presentation.published]
+    published = [published_cells(one, presentation.columns) for one in published_beside(compared)]
     return [*map(cells, compared), *published]
 
 
@@ -77,7 +77,7 @@ def as_table(results: Sequence[Result], compared: Sequence[Summary]) -> Table:
         shown = [summary.name, audit(summary), *(cell(summary, column) for column in brief)]
         table.add_row(*shown, style=None if summary.as_expected else "red")
     table.add_section()
-    for published in presentation_of(compared).published:
+    for published in published_beside(compared):
         table.add_row(*published_cells(published, brief), style="dim")
     return table
 

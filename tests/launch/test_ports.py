@@ -104,11 +104,12 @@ def test_a_foreign_listener_is_named_at_once(listener, tmp_path):
 
 
 def test_a_second_laboratory_leaves_the_first_one_serving(tmp_path):
-    port = free_port()
+    port, said = free_port(), [""]
     command = up(port, tmp_path)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
         try:
-            while "Ctrl-C" not in first.stdout.readline():
+            while "Ctrl-C" not in said[-1]:
+                said.append(first.stdout.readline())
                 assert first.poll() is None
             done = subprocess.run(command, capture_output=True, text=True, timeout=60)
             with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=20) as answer:
@@ -116,6 +117,8 @@ def test_a_second_laboratory_leaves_the_first_one_serving(tmp_path):
         finally:
             first.send_signal(signal.SIGINT)
 
+    (load,) = (line for line in said if " -f locustfiles/fanout.py " in line)
+    assert os.access(load.split()[0], os.X_OK)  # can be typed as it is
     assert done.returncode == 1
     assert "-m gunicorn " in done.stderr
     assert done.stderr.endswith("; choose another with --port\n")
