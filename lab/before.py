@@ -26,10 +26,7 @@ def check_folders(out: Path) -> None:
 
 
 def claim(out: Path) -> None:
-    """Make the folder of results, and keep other runs out of it until this process ends.
-
-    Raises what ``check_folders`` does, and RunFailed if another run writes into it.
-    """
+    """Make the folder of results, and keep other runs out of it until this process ends."""
     check_folders(out)
     try:
         fcntl.flock(os.open(out, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)

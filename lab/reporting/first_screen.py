@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.reporting.comparison import presentation_of, ranked
-from lab.reporting.formats import counted
 from lab.results.result import Result
 from lab.results.summary import Summary
 
@@ -14,10 +13,10 @@ REPOSITORY = Path(__file__).parents[2]
 
 def tried(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     first = results[0]
-    variants = counted(len({summary.variant.name for summary in compared}), "variant")
+    variants = len({summary.variant.name for summary in compared})
     window = f", {first.window_s} s measured in each" if first.window_s else ""
-    runs = counted(len(results), "run")
-    return f"The experiment {first.experiment}: {variants}, {runs}{window}."
+    counts = f"variants: {variants}, runs: {len(results)}"
+    return f"The experiment {first.experiment} ({counts}){window}."
 
 
 def advice(compared: Sequence[Summary]) -> str:

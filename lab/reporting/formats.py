@@ -12,9 +12,5 @@ def measured(value: float | None) -> str:
     return "not measured" if value is None else number(value)
 
 
-def counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.2%}"

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from lab.experiments.base import Experiment
-from lab.reporting.formats import counted
 from lab.running.load import INTERRUPTED, Load
 from launch.service import Seed
 from launch.variants import Variant
@@ -28,7 +27,7 @@ class Invocation:
         repeat_s = steps * sum(load.seconds + self.experiment.around_s for load in loads)
         times = f", {repeats} times" if repeats > 1 else ""
         minutes = max(1, round(repeats * repeat_s / 60))
-        runs = counted(steps * len(loads), "run")
+        runs = "1 run" if steps * len(loads) == 1 else f"{steps * len(loads)} runs"
         return f"{self.experiment.name}: {runs}{times}, about {minutes} min"
 
     def command(self, variant: Variant, load: Load) -> str:
