@@ -16,13 +16,13 @@ from lab.advise.check import check
 from lab.advise.output import as_markdown, show, write_page
 from lab.advise.situation import asked as asked_situation
 from lab.arguments import PUBLISHED, parser
-from lab.before import as_line, check_folders, check_servers
+from lab.before import as_line, check_folders, check_servers, claim
 from lab.bench import bench
 from lab.bench.grid import Grid
 from lab.bench.output import report_bench
 from lab.bench.record import FILE as BENCH
 from lab.bench.targets import choose
-from lab.experiments import EXPERIMENTS
+from lab.experiments import EXPERIMENTS, MISSING
 from lab.experiments.base import Asked, Experiment
 from lab.progress import print_page, print_whole
 from lab.reporting.report import report
@@ -30,6 +30,7 @@ from lab.reporting.two_runs import compare
 from lab.results.result import read_results
 from lab.results.verdict import HARM
 from lab.running.calibration import calibration_ms
+from lab.running.environment import warn_of_others
 from lab.running.invocation import Invocation
 from lab.running.load import chosen
 from lab.running.matrix import INTERRUPTED, run_matrix
@@ -45,6 +46,8 @@ RESULTS = Path("results")
 
 def main(argv: Sequence[str] | None = None) -> int:
     top = parser(COMMANDS, __doc__)
+    for folder in MISSING:
+        top.error(f"LAB_EXPERIMENTS: there is no folder {folder}")
     options = top.parse_args(argv)
     refuse: Callable[[str], NoReturn] = options.refuse
     for number in (signal.SIGINT, signal.SIGTERM):  # clean up, also where a shell ignores Ctrl-C
@@ -74,10 +77,11 @@ def run_experiments(options: argparse.Namespace) -> int:
     if options.experiment != PUBLISHED:
         return run_experiment(EXPERIMENTS[options.experiment], options, _out(options))
     replays = [experiment for experiment in EXPERIMENTS.values() if experiment.document]
-    if options.variants or options.loads:
+    if options.variants is not None or options.loads:
         names = ", ".join(replay.name for replay in replays)
         raise ValueError(f"--variants and --loads belong to one experiment: {names}")
     statuses, out = [], _out(options)
+    claim(out)
     for replay in replays:
         statuses.append(run_experiment(replay, options, out / replay.name))
         if statuses[-1] == INTERRUPTED:
@@ -108,7 +112,7 @@ def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Pat
     repeats = Repeats(options.repeat, options.precision)
     chosen(experiment.loads(asked), asked.loads)  # refuses unknown names before a folder is made
     check_servers(variants, options.servers)
-    check_folders(out)
+    claim(out)
     cut_short = run_matrix(invocation, asked, variants, repeats, out)
     status = report(out)
     print_page(out / "report.html")
@@ -149,7 +153,8 @@ def bench_stores(options: argparse.Namespace) -> int:
     grid = Grid.checked(people=options.people, friends=options.friends, batch=options.batch)
     out: Path = options.out or RESULTS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
     targets, seconds = choose(options.stores), options.seconds
-    check_folders(out)
+    claim(out)
+    warn_of_others()
     return 0 if bench(targets, grid, out, seconds=seconds, as_json=options.json) else 1
 
 
@@ -210,7 +215,7 @@ COMMANDS = {
 def _variants(experiment: Experiment, options: argparse.Namespace) -> list[Variant]:
     """Return the variants asked for. Raises ValueError for a target that isn't told or allowed."""
     usual = (TARGET,) if options.target else experiment.variants
-    names = options.variants.split(",") if options.variants else usual
+    names = usual if options.variants is None else options.variants.split(",")
     variants = [experiment.variant(name.strip()) for name in names]
     return [_met(it, options) if isinstance(it, TargetVariant) else it for it in variants]
 

@@ -1,6 +1,8 @@
 """Checks before anything starts, and what goes wrong with files, in one line each."""
 
 import errno
+import fcntl
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +23,15 @@ def check_folders(out: Path) -> None:
     with tempfile.TemporaryFile(dir=out):
         check_resources(out)
     check_resources(Path(tempfile.gettempdir()))  # of the servers' files
+
+
+def claim(out: Path) -> None:
+    """Make the folder of results, and keep other runs out of it until this process ends."""
+    check_folders(out)
+    try:
+        fcntl.flock(os.open(out, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RunFailed(f"another run writes into {out}: choose another --out DIR") from None
 
 
 def check_servers(variants: Sequence[Variant], choice: str) -> None:

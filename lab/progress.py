@@ -11,6 +11,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 console = Console(stderr=True)
 Advance = Callable[..., None]
+SAY_EVERY_S = 10
+"""Where no bar can be shown."""
 
 
 def print_whole(*parts: RenderableType) -> None:
@@ -36,13 +38,18 @@ def stage(name: str, seconds: float | None = None) -> Iterator[Advance]:
     if not console.is_terminal:
         console.print(f"  {name}" + (f" ({seconds:g} s)" if seconds else ""))
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    started = time.monotonic()
+    started = said_at = time.monotonic()
     with Progress(
         *columns, console=console, transient=True, disable=not console.is_terminal
     ) as bar:
         task = bar.add_task(name, total=seconds)
 
         def advance(description: str | None = None) -> None:
-            bar.update(task, completed=time.monotonic() - started, description=description)
+            nonlocal said_at
+            now = time.monotonic()
+            if description and not console.is_terminal and now - said_at >= SAY_EVERY_S:
+                said_at = now
+                console.print(f"  {description}")
+            bar.update(task, completed=now - started, description=description)
 
         yield advance

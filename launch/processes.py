@@ -1,14 +1,17 @@
 """The processes of a run: started, watched, and ended without exception."""
 
+import fcntl
 import os
 import random
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -174,15 +177,31 @@ class Processes:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on, and that no outgoing connection will take."""
+    """Return a port that nobody listens on, and that no outgoing connection will take.
+
+    It is this process's until that ends: neither it nor another of this user is given it again.
+    """
     while True:
         port = random.choice(PORTS)  # noqa: S311
         with socket.socket() as probe:
             try:
+                fcntl.lockf(_claims(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
                 probe.bind((HERE, port))
             except OSError:
                 continue
+        if port not in _given:
+            _given.add(port)
             return port
+
+
+_given: set[int] = set()
+
+
+@cache
+def _claims() -> int:
+    """Return a file, opened once, of which a process locks the byte of each port that it has."""
+    path = Path(tempfile.gettempdir(), f"feed-fanout-ports-{os.getuid()}")
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
 def _kill_session(pid: int) -> None:

@@ -8,10 +8,12 @@ import os
 import pkgutil
 from collections.abc import Iterator
 from importlib import import_module
+from pathlib import Path
 
 from lab.experiments.base import Experiment
 
 __path__ += filter(None, os.environ.get("LAB_EXPERIMENTS", "").split(os.pathsep))
+MISSING = [folder for folder in __path__ if not Path(folder).is_dir()]
 
 
 def _found() -> Iterator[Experiment]:

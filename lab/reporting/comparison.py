@@ -5,10 +5,11 @@ from enum import StrEnum
 
 from lab.experiments import EXPERIMENTS
 from lab.reporting.formats import few, number
-from lab.reporting.presentation import Presentation
+from lab.reporting.presentation import Presentation, Published
 from lab.results.result import Result
 from lab.results.summary import Summary, is_tie
 from lab.results.verdict import GOOD, WHAT_TO_DO, Deliveries, Figures
+from lab.targets.variants import OutsideVariant
 
 ANSWERING = 0.9
 """Variants with a smaller share of successful requests are not compared by speed."""
@@ -28,6 +29,12 @@ def summaries(results: Iterable[Result]) -> list[Summary]:
 
 def presentation_of(compared: Sequence[Summary]) -> Presentation:
     return EXPERIMENTS[compared[0].results[0].experiment].presentation
+
+
+def published_beside(compared: Sequence[Summary]) -> Sequence[Published]:
+    """Return the published figures; none beside nothing but somebody else's service."""
+    is_ours = any(not isinstance(it.variant, OutsideVariant) for it in compared)
+    return presentation_of(compared).published if is_ours else ()
 
 
 def ranked(compared: Sequence[Summary]) -> list[Summary]:

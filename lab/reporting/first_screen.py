@@ -15,7 +15,8 @@ def tried(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     first = results[0]
     variants = len({summary.variant.name for summary in compared})
     window = f", {first.window_s} s measured in each" if first.window_s else ""
-    return f"The experiment {first.experiment}: {variants} variants, {len(results)} runs{window}."
+    counts = f"variants: {variants}, runs: {len(results)}"
+    return f"The experiment {first.experiment} ({counts}){window}."
 
 
 def advice(compared: Sequence[Summary]) -> str:

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from lab.reporting import first_screen, plots, tables
-from lab.reporting.comparison import answer, presentation_of, verdicts
+from lab.reporting.comparison import answer, presentation_of, published_beside, verdicts
 from lab.reporting.meanings import MEANINGS
 from lab.results.result import Result
 from lab.results.summary import Summary
@@ -56,7 +56,7 @@ def headline(compared: Sequence[Summary]) -> str:
     column = presentation.headline
     marks = [
         plots.Mark(one.what, one.figures[column.label], one.figures.get("success"))
-        for one in presentation.published
+        for one in published_beside(compared)
         if column.label in one.figures
     ]
     is_bound = presentation.more_is_better and not presentation.measures_generator

@@ -5,7 +5,13 @@ from collections.abc import Iterable, Sequence
 from rich.box import SIMPLE
 from rich.table import Table
 
-from lab.reporting.comparison import answer, presentation_of, verdicts, worst_audit
+from lab.reporting.comparison import (
+    answer,
+    presentation_of,
+    published_beside,
+    verdicts,
+    worst_audit,
+)
 from lab.reporting.formats import number
 from lab.reporting.presentation import Column, Published
 from lab.results import laws
@@ -48,9 +54,9 @@ def published_cells(published: Published, columns: Sequence[Column]) -> list[str
 
 
 def rows(compared: Sequence[Summary]) -> list[list[str]]:
-    columns, published = presentation_of(compared).columns, presentation_of(compared).published
+    columns = presentation_of(compared).columns
     measured = [cells(summary, columns) for summary in compared]
-    return [*measured, *(published_cells(one, columns) for one in published)]
+    return [*measured, *(published_cells(one, columns) for one in published_beside(compared))]
 
 
 def audit(summary: Summary) -> str:
@@ -78,7 +84,7 @@ def as_table(results: Sequence[Result], compared: Sequence[Summary]) -> Table:
     for summary in compared:
         table.add_row(*cells(summary, brief), style=COLOURS[summary.verdict.kind])
     table.add_section()
-    for published in presentation_of(compared).published:
+    for published in published_beside(compared):
         table.add_row(*published_cells(published, brief), style="dim")
     return table
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import psutil
 
+from lab.progress import console
 from lab.running.calibration import calibration_ms
 from launch.variants import Variant
 
@@ -16,6 +17,8 @@ PACKAGES = (
     *("Django", "djangorestframework", "gunicorn", "celery", "mysqlclient", "redis", "hiredis"),
     *("numpy", "locust"),
 )
+
+MAKING_LOAD = [["-m", "lab", command] for command in ("run", "bench", "live")]
 
 
 def describe(variant: Variant, command: str) -> dict[str, Any]:
@@ -38,6 +41,15 @@ def describe_machine(command: str) -> dict[str, Any]:
         "calibration_ms": calibration_ms(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
     }
+
+
+def warn_of_others() -> None:
+    """Say which other laboratories make load on this machine now."""
+    for it in psutil.process_iter(["cmdline"]):
+        command = (it.info["cmdline"] or [])[1:4]
+        if command in MAKING_LOAD and it.pid != os.getpid():
+            other = f"{' '.join(command[1:])} (pid {it.pid})"
+            console.print(f"[red]{other} makes load too:[/red] figures of both won't be sound")
 
 
 def _cpu_model() -> str:

@@ -27,7 +27,8 @@ class Invocation:
         repeat_s = steps * sum(load.seconds + self.experiment.around_s for load in loads)
         times = f", {repeats} times" if repeats > 1 else ""
         minutes = max(1, round(repeats * repeat_s / 60))
-        return f"{self.experiment.name}: {steps * len(loads)} runs{times}, about {minutes} min"
+        runs = "1 run" if steps * len(loads) == 1 else f"{steps * len(loads)} runs"
+        return f"{self.experiment.name}: {runs}{times}, about {minutes} min"
 
     def command(self, variant: Variant, load: Load) -> str:
         """Return the command that repeats the run of a variant under a load."""

@@ -1,5 +1,7 @@
 """One run of one variant, from an empty folder to a result."""
 
+import os
+import sys
 import time
 import traceback
 from collections.abc import Collection
@@ -162,7 +164,8 @@ def serve(invocation: Invocation, variant: Variant, *, port: int, tokens: Path) 
         tokens.write_bytes(service.tokens.read_bytes())
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
         locustfile = variant.locustfile or invocation.experiment.locustfile
-        print(f"  locust -f {locustfile} --host {service.url} --tokens {tokens}")
+        locust = os.path.relpath(Path(sys.executable).with_name("locust"))
+        print(f"  {locust} -f {locustfile} --host {service.url} --tokens {tokens}")
         print("Ctrl-C stops it.", flush=True)
         while True:
             processes.check("web")

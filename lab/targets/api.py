@@ -93,7 +93,9 @@ class Api:
         try:
             return self._pool.request(method, f"{self.url}{path}", headers=headers)
         except HTTPError as error:
-            raise self._broken(person, str(error)) from error
+            why = str(getattr(error, "reason", error)).rpartition(": ")[2]
+            what = f"no answer ({why}): is the service up, and its address right?"
+            raise self._broken(person, what) from error
 
     def _broken(self, person: Person, what: str) -> RunFailed:
         return RunFailed(f"{self.url}, person {person.id}: {what}")

@@ -57,8 +57,9 @@ def _until(give_up_at: float, rounds: Iterator[int], advance: Advance) -> int:
     """Return how many feeds were incomplete in the last round before it was too late."""
     left = 0
     for left in rounds:
-        advance(f"{left:,} feeds incomplete")
-        if left and time.monotonic() > give_up_at:
+        wait_s = max(0, round(give_up_at - time.monotonic()))
+        advance(f"{left:,} feeds lack posts; given up in {wait_s} s")
+        if left and not wait_s:
             break
     return left
 

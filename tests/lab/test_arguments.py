@@ -1,5 +1,6 @@
 """What the command line refuses before anything starts: one line that says what to do."""
 
+import contextlib
 import errno
 import os
 import socket
@@ -69,6 +70,8 @@ def test_the_name_that_was_probably_meant_is_told(arguments, meant, capsys):
         ("run fanout --users 0", "'0' is not a whole number of 1 or more"),
         ("run fanout --repeat 1.5", "'1.5' is not a whole number of 1 or more"),
         ("run fanout --friends x", "'x' is not a whole number of 0 or more"),
+        ("run fanout --variants=", "'' is none of sqlite, "),
+        ("run published --variants=", "belong to one experiment"),
         ("run fanout --precision 0", "'0' is not a number above 0"),
         ("run fanout --pids web", "is not like web=12,redis=34"),
         ("run fanout --variants sqlite-pull --friends 1000", "must be below --people 1000"),
@@ -129,6 +132,63 @@ def test_a_disk_that_is_nearly_full_is_refused(tmp_path, monkeypatch, capsys):
     assert line.startswith(f"only 200 MiB on the disk of {tmp_path} are left")
     assert "choose another disk" in line
     assert not list(tmp_path.iterdir())
+
+
+def interrupt(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("command", ["run fanout --variants=sqlite-pull", "bench --stores=ring"])
+def test_a_second_run_into_a_folder_is_refused_while_the_first_one_runs(
+    command, tmp_path, monkeypatch, capsys
+):
+    lines = []
+
+    def try_the_second(*arguments):
+        monkeypatch.setattr("lab.__main__.run_matrix", interrupt)
+        monkeypatch.setattr("lab.__main__.bench", interrupt)
+        lines.append(failed(capsys, *command.split(), f"--out={tmp_path}"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lab.__main__.run_matrix", try_the_second)
+
+    assert main(["run", "fanout", "--variants=sqlite-null", f"--out={tmp_path}"]) == 130
+    assert lines == [f"another run writes into {tmp_path}: choose another --out DIR"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_run_beside_another_one_is_told_that_its_figures_are_not_sound(
+    tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/__main__.py").write_text("print(flush=True), input()")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    monkeypatch.setattr("lab.running.matrix._run_once", interrupt)
+
+    with subprocess.Popen(
+        [sys.executable, "-m", "lab", "run", "fanout"], cwd=tmp_path, **pipes
+    ) as other:
+        other.stdout.readline()
+        with contextlib.suppress(SystemExit):  # no results
+            main(["run", "fanout", "--variants=sqlite-pull", f"--out={tmp_path / 'out'}"])
+        other.communicate(b"\n")
+
+    told = capsys.readouterr().err
+    assert f"lab run (pid {other.pid}) makes load too: figures of both won't be sound" in told
+    assert "fanout: 1 run, about 1 min" in told
+
+
+def test_a_folder_of_experiments_that_is_not_there_is_refused():
+    done = subprocess.run(
+        [sys.executable, "-m", "lab", "list"],
+        env=os.environ | {"LAB_EXPERIMENTS": "/nowhere"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert done.returncode == 2
+    assert "LAB_EXPERIMENTS: there is no folder /nowhere" in only_line(done.stderr)
 
 
 def test_a_missing_server_is_told_before_anything_starts(tmp_path, monkeypatch, capsys):

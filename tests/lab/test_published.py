@@ -171,7 +171,8 @@ def test_a_volley_on_the_published_tables_is_answered_and_audited(tmp_path):
 @pytest.mark.parametrize(("threshold_ms", "status"), [(0.001, 1), (1e9, 0)])
 def test_a_run_that_breaks_the_threshold_fails(threshold_ms, status, tmp_path, monkeypatch):
     monkeypatch.setattr(Published001, "threshold_p99_ms", threshold_ms)
-    small = ("--loads=smoke", "--users=2", "--run-time=2s", "--people=20")
+    # Longer than everybody's pause of 4 s: else it is by chance that one is answered in it.
+    small = ("--loads=smoke", "--users=4", "--run-time=10s", "--people=20")
 
     found = replay(tmp_path, "published-001", "--variants=sqlite-counter", *small)
 

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import time
 from contextlib import contextmanager
 from threading import Thread
 
@@ -10,15 +11,18 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments.fanout import Fanout
+from lab.progress import stage
 from lab.running.services import service_for
 from lab.targets import variants
 from lab.targets.api import Api, Person
 from lab.targets.audit import FeedAudit, Journal, Post
+from lab.targets.conclusion import _until
 from lab.targets.service import AdapterService, TargetService
 from lab.targets.variants import TARGET, adapters, check_host
-from launch.processes import Processes, RunFailed
+from launch.processes import Processes, RunFailed, free_port
 from launch.service import Seed, Service, as_audit
 from tests.lab.planted import target as planted
+from tests.lab.test_report import result
 
 PEOPLE, REACH = 40, 10
 RING = [
@@ -106,6 +110,33 @@ def test_a_late_delivery_is_waited_for():
         assert audit.complete_at
 
 
+def test_how_much_is_missing_and_how_long_it_is_waited_for_is_told(monkeypatch, capsys):
+    monkeypatch.setattr("lab.progress.SAY_EVERY_S", 0, raising=False)
+    with serving() as (target, api, people), stage("drain") as advance:
+        post = target.publish(1)
+        target.feeds[2].clear()
+        friends = {it.id: api.friends(it) for it in people}
+        audit = FeedAudit(api, people, friends, Journal([Post(post["id"], 1)]))
+
+        assert _until(time.monotonic() + 2, audit.await_newest(), advance) == 1
+
+    told = capsys.readouterr().err
+    assert "  1 feeds lack posts; given up in 1 s\n" in told
+    assert told.endswith("  1 feeds lack posts; given up in 0 s\n")
+
+
+def test_a_closed_port_is_told_with_what_to_do():
+    api = Api(f"http://127.0.0.1:{free_port()}")
+
+    with pytest.raises(RunFailed) as failed:
+        api.friends(Person(1, "token"))
+
+    assert str(failed.value) == (
+        f"{api.url}, person 1: no answer ([Errno 111] Connection refused): is the service up, and "
+        "its address right?"
+    )
+
+
 def test_two_accepted_posts_with_one_id_cannot_be_audited():
     with pytest.raises(RunFailed, match="the id 7"):
         Journal([Post(7, 1), Post(7, 2)])
@@ -156,6 +187,22 @@ def test_a_target_needs_url_and_tokens(capsys):
         main(["run", "fanout", f"--variants={TARGET}"])
 
     assert "--tokens" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("names", "times"), [([TARGET], 0), (["sqlite-pull"], 4), ([TARGET, "sqlite-pull"], 4)]
+)
+def test_published_figures_do_not_stand_beside_somebody_elses_service(
+    names, times, tmp_path, capsys
+):
+    for name in names:
+        result(name).write(tmp_path / name)
+
+    assert main(["report", str(tmp_path)]) == 0
+
+    assert capsys.readouterr().out.count("published: ") == times
+    assert (tmp_path / "report.md").read_text().count("| published: ") == times
+    assert ("published: " in (tmp_path / "report.html").read_text()) == bool(times)
 
 
 def test_each_kind_of_variant_has_its_service():

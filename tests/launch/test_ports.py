@@ -12,6 +12,11 @@ import pytest
 from launch.ports import PortTaken, claimed
 from launch.processes import RunFailed, free_port
 
+GIVEN = """
+from launch.processes import free_port
+print(*(free_port() for _ in range(600)), flush=True)
+input()
+"""
 UP = [sys.executable, "-m", "lab", "up", "sqlite-inline-setbased", "--people=3", "--friends=2"]
 
 
@@ -54,6 +59,25 @@ def test_one_laboratory_at_a_time_claims_a_port():
         pass
 
 
+def test_no_port_is_given_twice():
+    """A cluster's node was given another node's port for its bus: one of the two can't start."""
+    ports = [free_port() for _ in range(1000)]
+
+    assert len(set(ports)) == 1000
+
+
+def test_two_processes_are_given_different_ports():
+    command = [sys.executable, "-c", GIVEN]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as other:
+        theirs = set(map(int, other.stdout.readline().split()))
+        ours = {free_port() for _ in range(600)}
+        other.communicate("\n")
+
+    assert not theirs & ours
+    assert len(theirs) == len(ours) == 600
+
+
 def test_connections_that_have_ended_do_not_keep_a_port_in_use(listener):
     port = port_of(listener)
     with socket.create_connection(("127.0.0.1", port)) as client:
@@ -80,11 +104,12 @@ def test_a_foreign_listener_is_named_at_once(listener, tmp_path):
 
 
 def test_a_second_laboratory_leaves_the_first_one_serving(tmp_path):
-    port = free_port()
+    port, said = free_port(), [""]
     command = up(port, tmp_path)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
         try:
-            while "Ctrl-C" not in first.stdout.readline():
+            while "Ctrl-C" not in said[-1]:
+                said.append(first.stdout.readline())
                 assert first.poll() is None
             done = subprocess.run(command, capture_output=True, text=True, timeout=60)
             with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=20) as answer:
@@ -92,6 +117,8 @@ def test_a_second_laboratory_leaves_the_first_one_serving(tmp_path):
         finally:
             first.send_signal(signal.SIGINT)
 
+    (load,) = (line for line in said if " -f locustfiles/fanout.py " in line)
+    assert os.access(load.split()[0], os.X_OK)  # can be typed as it is
     assert done.returncode == 1
     assert "-m gunicorn " in done.stderr
     assert done.stderr.endswith("; choose another with --port\n")

@@ -3,14 +3,26 @@
 import threading
 from contextlib import contextmanager
 
+import pytest
 from celery import signals
 from celery.contrib.testing.worker import start_worker
 
 from feed.models import Post
 from workers.celery import app
+from workers.strategies import ByMessage
 
 TASKS_AT_ONCE = 4
-WITHIN_S = 20
+WITHIN_S = 60
+
+
+class Last:
+    """What is sent after all messages that wait already."""
+
+    def __init__(self):
+        self.is_sent = threading.Event()
+
+    def delay(self):
+        self.is_sent.set()
 
 
 class Worker:
@@ -21,6 +33,8 @@ class Worker:
         """Task id → (task name, arguments), oldest first."""
         self.finished = {}
         """Task id → state."""
+        self._outgoing = set()
+        """What strategies send with, each from a thread of its own."""
         self._changed = threading.Condition()
         self._free = threading.Event()
         self._free.set()
@@ -30,9 +44,13 @@ class Worker:
         signals.before_task_publish.connect(self._note_sent)
         signals.task_prerun.connect(self._wait_until_free)
         try:
-            with start_worker(
-                app, pool="threads", concurrency=TASKS_AT_ONCE, perform_ping_check=False
+            with (
+                pytest.MonkeyPatch.context() as patch,
+                start_worker(
+                    app, pool="threads", concurrency=TASKS_AT_ONCE, perform_ping_check=False
+                ),
             ):
+                patch.setattr(ByMessage, "send", self._noting_outgoing(ByMessage.send))
                 # Connected last, so called after Celery has closed the task's connections.
                 signals.task_postrun.connect(self._note_finished)
                 yield self
@@ -51,7 +69,11 @@ class Worker:
             self._free.set()
 
     def settle(self):
-        """Wait until all sent tasks are done, and assert that none failed."""
+        """Wait until all messages are sent and their tasks done, and assert that none failed."""
+        for outgoing in self._outgoing:
+            last = Last()
+            outgoing.send(last)
+            assert last.is_sent.wait(WITHIN_S)
         self._wait_for(self._is_idle)
         assert not self._has_failed(), self.finished
 
@@ -70,6 +92,7 @@ class Worker:
 
     def forget(self):
         with self._changed:
+            self._outgoing.clear()
             self.sent.clear()
             self.finished.clear()
 
@@ -82,6 +105,13 @@ class Worker:
 
     def _has_failed(self):
         return not set(self.finished.values()) <= {"SUCCESS"}
+
+    def _noting_outgoing(self, send):
+        def noting(strategy, *call):
+            self._outgoing.add(strategy._messages)
+            send(strategy, *call)
+
+        return noting
 
     def _note_sent(self, sender, headers, body, **_):
         with self._changed:
