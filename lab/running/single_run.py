@@ -1,5 +1,6 @@
 """One run of one variant, from an empty folder to a result."""
 
+import shutil
 import time
 import traceback
 from collections.abc import Collection
@@ -159,7 +160,7 @@ def serve(invocation: Invocation, variant: Variant, *, port: int, tokens: Path) 
             service.prepare(invocation.seed, invocation.experiment.seeding())
         service.start()
         tokens.parent.mkdir(parents=True, exist_ok=True)
-        tokens.write_bytes(service.tokens.read_bytes())
+        shutil.copy(service.tokens, tokens)  # with its mode
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
         locustfile = variant.locustfile or invocation.experiment.locustfile
         print(f"  locust -f {locustfile} --host {service.url} --tokens {tokens}")
