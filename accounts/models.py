@@ -59,8 +59,9 @@ class Person(AbstractBaseUser):
         with transaction.atomic():
             before = telling.select_for_update().first()
             super().save(*args, **kwargs)
-            if before != telling.first():
-                self.end_sessions(stays_open=self.is_active)
+            after = telling.first()
+            if after and before != after:
+                self.end_sessions(stays_open=after[1])  # this copy's is_active may be an old one
 
     def end_sessions(self, *, stays_open: bool) -> None:
         """Make all tokens of this person invalid. ``stays_open``: new ones will be valid."""

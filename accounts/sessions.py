@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.contrib.auth import authenticate
 from django.contrib.auth.password_validation import validate_password
+from django.db import transaction
 from django.db.models.functions import Now
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
@@ -46,10 +47,11 @@ def log_in(*, username: str, password: str, address: str) -> Tokens:
     An unknown name, a wrong password and a person who isn't active are told apart by nothing: not
     by the answer, its time, or the limits.
     """
-    with _guess(username, address):
+    with _guess(username, address) as uses:
         person = authenticate(username=username, password=password)
         if person is None:
             raise AuthenticationFailed(WRONG_CREDENTIALS, "no_active_account")
+    limits.give_back_all(uses)
     assert isinstance(person, Person)
     return _begin(person)
 
@@ -78,7 +80,7 @@ def log_out(raw_token: str) -> None:
 
 
 def change_password(*, person_id: int, old: str, new: str, address: str) -> Tokens:
-    """Set a new password, end all sessions and begin another one.
+    """Set a new password, end all sessions and begin another one; right or wrong, it counts.
 
     Raises WrongPassword, ValidationError, AuthenticationFailed, Limited or NoSlot.
     """
@@ -89,9 +91,14 @@ def change_password(*, person_id: int, old: str, new: str, address: str) -> Toke
     with _guess(person.username, address):
         if not person.check_password(old):
             raise WrongPassword
+        checked = person.password
         person.set_password(new)
-    person.save(update_fields=["password"])
-    return _begin(person)
+    with transaction.atomic():
+        same = Person.objects.filter(id=person_id, is_active=True, password=checked)
+        if same.select_for_update().first() is None:
+            raise AuthenticationFailed("The person or the password was changed meanwhile.")
+        person.save(update_fields=["password"])
+        return _begin(person)
 
 
 def remove_expired() -> bool:
@@ -100,17 +107,17 @@ def remove_expired() -> bool:
 
 
 @contextmanager
-def _guess(username: str, address: str) -> Iterator[None]:
-    """Hold a slot for a hash, and count the attempt unless it succeeds. Raises Limited or NoSlot.
+def _guess(username: str, address: str) -> Iterator[list[Use]]:
+    """Hold a slot for a hash, and count the attempt; yield what to give back if it may not count.
 
-    It is counted before it is known to fail, else many in parallel would pass.
+    It is counted before it is known to fail, else many in parallel would pass. Raises Limited or
+    NoSlot.
     """
     uses = _uses(username_key(username), address)
     limits.check_all(uses)
     with slot():
         limits.take_all(uses)
-        yield
-    limits.give_back_all(uses)
+        yield uses
 
 
 def _uses(account: str, address: str) -> list[Use]:

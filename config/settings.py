@@ -178,7 +178,7 @@ log-ins, new passwords); further ones are refused. Default: half of the cores. 0
 HASHING_SLOTS_DIR = env.str("HASHING_SLOTS_DIR", default=str(VAR_DIR / "slots"))
 # Limits: "number/seconds" allows so many at once, and as many per so many seconds; 0: no limit.
 LOG_IN_FAILURES_PER_CLIENT = rate(env.str("LOG_IN_FAILURES_PER_CLIENT", default="10/600"))
-"""Failed log-ins into one account from one address."""
+"""Failed log-ins into one account from one address; changes of its password count too."""
 LOG_IN_FAILURES_PER_ACCOUNT = rate(env.str("LOG_IN_FAILURES_PER_ACCOUNT", default="100/3600"))
 """Failed log-ins into one account from all addresses."""
 LOG_IN_FAILURES_PER_ADDRESS = rate(env.str("LOG_IN_FAILURES_PER_ADDRESS", default="30/300"))

@@ -7,9 +7,10 @@ drainers and Celery read from the primary: they change what they have read.
 import logging
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache, partial
 from typing import Any
 
 from django.conf import settings
@@ -20,14 +21,15 @@ CATCH_UP_WITHIN_S = 0.05
 POSITION = re.compile(r"\d+-\d+-\d+(,\d+-\d+-\d+)*", re.ASCII)
 NO_POSITION = "unknown"
 logger = logging.getLogger(__name__)
-_chosen: ContextVar[str] = ContextVar("chosen", default=DEFAULT_DB_ALIAS)
+_choose_once: ContextVar[Callable[[], str]] = ContextVar("choice", default=lambda: DEFAULT_DB_ALIAS)
+"""Called at a request's first read, so that a request without one waits for nothing."""
 
 
 class Router:
     """Django's DATABASE_ROUTERS: reads go to the chosen replica, everything else to the primary."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str:
-        return _chosen.get()
+        return _choose_once.get()()
 
     def db_for_write(self, model: Any, **hints: Any) -> str:
         return DEFAULT_DB_ALIAS
@@ -42,11 +44,11 @@ class Router:
 @contextmanager
 def reading(after: str | None) -> Iterator[None]:
     """Read from a replica, if there is one that has reached the position ``after``."""
-    token = _chosen.set(_choose(after) if settings.REPLICAS else DEFAULT_DB_ALIAS)
+    token = _choose_once.set(cache(partial(_choose, after)))
     try:
         yield
     finally:
-        _chosen.reset(token)
+        _choose_once.reset(token)
 
 
 def primary_position() -> str:

@@ -54,6 +54,7 @@ def unfriend(person_id: int, friend_id: int) -> None:
     with transaction.atomic():
         if friendships.unfriend(person_id, friend_id):
             _note(person_id, [friend_id])
+            withdraw_exports([person_id, friend_id])
     _finish_between(person_id, friend_id)
 
 

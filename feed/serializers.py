@@ -5,10 +5,10 @@ from typing import Any
 from rest_framework import serializers
 
 from accounts.ids import MAX_ID
+from feed.listings.base import MAX_PAGE
 from feed.models import MAX_BODY_CHARACTERS, Post
 from web.serializers import StrictSerializer, TextField
 
-MAX_PAGE = 1_000_000
 KEY_PATTERN = "[!-~]{1,255}"
 
 
@@ -62,6 +62,7 @@ class ListingQuerySerializer(serializers.Serializer[Any]):
         max_value=MAX_PAGE,
         default=None,
         help_text="Counted from 1, at the first post or after `after`.",
+        error_messages={"max_value": "Pages end at {max_value}; go on with `after`."},
     )
     after = serializers.RegexField(
         r"\A[0-9]{1,9}-[0-9]{1,18}\Z",

@@ -49,7 +49,7 @@ def publish_post(*, author_id: int, body: str, idempotency_key: str | None = Non
                 _promise(post, idempotency_key)
             get_strategy().publish(post)
     except IntegrityError:
-        if not Person.objects.filter(id=author_id).exists():
+        if not Person.objects.filter(id=author_id, is_active=True).exists():
             raise UnknownPerson from None
         if idempotency_key is None:
             raise

@@ -1,10 +1,14 @@
 """Which client a request comes from."""
 
+import re
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_address, ip_network
 
 from django.conf import settings
 from django.http import HttpRequest
+
+WITH_PORT = re.compile(r"\A(?:\[(.*)\]|([\d.]+))(?::\d+)?\Z", re.ASCII)
+"""Some proxies append it: 1.2.3.4:80 or [2001:db8::1]:80."""
 
 
 def client_address(request: HttpRequest) -> str:
@@ -17,14 +21,14 @@ def client_address(request: HttpRequest) -> str:
     proxies: int = settings.TRUSTED_PROXIES
     forwarded = request.META.get("HTTP_X_FORWARDED_FOR", "").split(",")
     if 0 < proxies <= len(forwarded):
-        address = forwarded[-proxies].strip() or address
+        return _counted(forwarded[-proxies].strip()) or _counted(address)
     return _counted(address)
 
 
 @lru_cache(maxsize=1_000)
 def _counted(address: str) -> str:
     try:
-        parsed = ip_address(address)
+        parsed = ip_address(WITH_PORT.sub(r"\1\2", address))
     except ValueError:
         return ""
     if not isinstance(parsed, IPv6Address):

@@ -2,6 +2,7 @@
 
 The answer to an unsafe request sets a cookie with the primary's position, which the client sends
 back for a while. App servers keep no state, so any number of them works (docs/decisions/0015).
+It is signed: else anybody could make reads wait for a position that never comes.
 """
 
 from collections.abc import Callable
@@ -23,11 +24,12 @@ def seen(get_response: Handler) -> Handler:
 
     def answer(request: HttpRequest) -> HttpResponse:
         if request.method in SAFE_METHODS:
-            with reading(after=request.COOKIES.get(COOKIE)):
+            forged = "" if COOKIE in request.COOKIES else None
+            with reading(after=request.get_signed_cookie(COOKIE, forged)):
                 return get_response(request)
         response = get_response(request)
         if response.status_code < 300:
-            response.set_cookie(
+            response.set_signed_cookie(
                 COOKIE,
                 primary_position(),
                 max_age=ceil(settings.OWN_WRITES_S),
@@ -42,4 +44,4 @@ def seen(get_response: Handler) -> Handler:
 
 def has_written(request: Any) -> bool:
     """Return whether the client has written within OWN_WRITES_S."""
-    return COOKIE in request.COOKIES
+    return bool(request.get_signed_cookie(COOKIE, ""))

@@ -1,6 +1,8 @@
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
+from math import inf
+from time import monotonic
 
 from django.db import connection
 from django.db.models import OuterRef, Subquery
@@ -23,6 +25,8 @@ REACHING_INTO = """
     ORDER BY at, id
 """
 """The logs of a period with those before and after it."""
+KEEP_S = 1.0
+"""A process counts the people inside, for which it asks for everybody's last log, once per this."""
 
 
 class Best(Queries):
@@ -45,10 +49,14 @@ class Best(Queries):
         inside = _Inside((entry.at, now if left is None else left) for entry, left in visits)
         return [inside.before(one.end) - inside.before(one.start) for one in periods]
 
+    _counted = (-inf, 0)
+
     def inside_now(self) -> int:
-        logs = self.table.objects.filter(person_id=OuterRef("pk")).order_by("-at", "-pk")
-        last = Person.objects.annotate(last=Subquery(logs.values("direction")[:1]))
-        return last.filter(last=Direction.IN).count()
+        if monotonic() > self._counted[0] + KEEP_S:
+            logs = self.table.objects.filter(person_id=OuterRef("pk")).order_by("-at", "-pk")
+            last = Person.objects.annotate(last=Subquery(logs.values("direction")[:1]))
+            self._counted = monotonic(), last.filter(last=Direction.IN).count()
+        return self._counted[1]
 
 
 class _Inside:

@@ -15,7 +15,7 @@ from accounts import limits
 from accounts.models import Person
 from db.lanes import keep_to_the_lane
 from feed.exports.formats import FORMATS
-from feed.exports.models import ExportJob
+from feed.exports.models import MOST_ATTEMPTS, ExportJob
 from feed.exports.selectors import exported_rows
 
 logger = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ def export_file(job: ExportJob) -> Path:
 
 def _remove(jobs: Iterable[ExportJob]) -> None:
     for job in jobs:
-        files = _path(job), _draft(job)
+        files = _path(job), *(_draft(job, attempt) for attempt in range(1, MOST_ATTEMPTS + 1))
         job.delete()  # a worker that finishes later finds no job, and removes its file
         for file in files:
             file.unlink(missing_ok=True)
@@ -115,8 +115,9 @@ def _claim() -> ExportJob | None:
 
 
 def _write_file(job: ExportJob) -> None:
-    draft = _draft(job)
-    draft.parent.mkdir(parents=True, exist_ok=True)
+    draft = _draft(job, job.attempts)
+    draft.parent.mkdir(0o700, parents=True, exist_ok=True)
+    draft.touch(0o600)
     with draft.open("wb") as file:
         for piece in FORMATS[job.format].write(exported_rows(job.person_id)):
             file.write(piece)
@@ -128,5 +129,6 @@ def _path(job: ExportJob) -> Path:
     return folder / f"{job.id}.{job.format}"
 
 
-def _draft(job: ExportJob) -> Path:
-    return _path(job).with_suffix(".draft")
+def _draft(job: ExportJob, attempt: int) -> Path:
+    """Return the file of one attempt: a worker whose lease is over may still write its own."""
+    return _path(job).with_suffix(f".{attempt}.draft")

@@ -6,6 +6,9 @@ from django.db.models import QuerySet
 from feed.models import Post, PostQuerySet
 from feed.visibility import visible
 
+MAX_PAGE = 1_000
+"""A page's number is an offset: the database reads all posts before it."""
+
 
 class Position(NamedTuple):
     """A post's place in the listing."""
@@ -85,6 +88,6 @@ class Listing(ABC):
         return ListingPage(found[:size], self._next(number, after, found[size - 1]))
 
     def _next(self, number: int | None, after: Position | None, last: Post) -> tuple[str, str]:
-        if after is not None or (number is None and self.keyset):
+        if after is not None or number == MAX_PAGE or (number is None and self.keyset):
             return "after", str(Position.of(last))
         return "page", str((number or 1) + 1)

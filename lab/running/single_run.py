@@ -1,6 +1,7 @@
 """One run of one variant, from an empty folder to a result."""
 
 import os
+import shutil
 import sys
 import time
 import traceback
@@ -161,7 +162,7 @@ def serve(invocation: Invocation, variant: Variant, *, port: int, tokens: Path) 
             service.prepare(invocation.seed, invocation.experiment.seeding())
         service.start()
         tokens.parent.mkdir(parents=True, exist_ok=True)
-        tokens.write_bytes(service.tokens.read_bytes())
+        shutil.copy(service.tokens, tokens)  # with its mode
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
         locustfile = variant.locustfile or invocation.experiment.locustfile
         locust = os.path.relpath(Path(sys.executable).with_name("locust"))

@@ -5,6 +5,7 @@ import time
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher
 
+from accounts.authentication import access_tokens
 from accounts.models import Limit, Person
 from tests.accounts.test_hashing import hashing_elsewhere
 from tests.accounts.test_limits import in_parallel
@@ -145,6 +146,27 @@ def test_a_stolen_access_token_does_not_serve_to_guess_the_password(ada):
 
     assert [change("wrong") for _ in range(11)] == [400] * 10 + [429]
     assert change(CREDENTIALS["password"]) == 429
+
+
+def test_changes_of_the_password_count_when_they_succeed_too(ada):
+    old, statuses = CREDENTIALS["password"], []
+
+    for number in range(11):
+        new = f"pass phrase number {number}"
+        client = client_of(None)
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {access_token()}")
+        asked = {"old_password": old, "new_password": new}
+        statuses.append(client.post("/v1/me/password/", asked, format="json").status_code)
+        old = new
+
+    assert statuses == [200] * 10 + [429]
+
+
+def access_token():
+    """A new one: each change ends those before."""
+    person = Person.objects.get()
+    ((_, token),) = access_tokens([person.id], versions={person.id: person.tokens_version})
+    return token
 
 
 def test_sign_ups_from_one_address_are_limited(db, settings):

@@ -35,6 +35,16 @@ def test_the_tokens_authenticate_each_person(db, tmp_path):
     assert len(client.get("/v1/feed/").json()["posts"]) == 1
 
 
+def test_only_their_owner_reads_the_tokens(db, tmp_path):
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text("of a run before")
+    tokens.chmod(0o644)
+
+    seed(tokens=tokens)
+
+    assert tokens.stat().st_mode & 0o777 == 0o600
+
+
 def test_nobody_can_log_in_unless_a_password_is_given(db):
     seed()
 

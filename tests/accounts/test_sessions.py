@@ -1,20 +1,23 @@
 """Sessions: each refresh token works once, and tokens end before they expire."""
 
+import threading
 import time
 from datetime import timedelta
+from functools import partial
 
 import pytest
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import MD5PasswordHasher, make_password
 from django.db.models.functions import Now
 from rest_framework_simplejwt.tokens import RefreshToken
 
-from accounts import revocations, sessions
+from accounts import revocations, services, sessions
 from accounts.models import Person, Revocation, Session
 from accounts.sessions import MOST_SESSIONS
 from config.passwords import hashers
 from tests.accounts.test_limits import in_parallel
 from tests.accounts.test_tokens import CREDENTIALS, ada, assert_unauthorized, post, read_feed
 from tests.conftest import client_of
+from tests.parallel import in_parallel as all_at_once
 
 __all__ = ["ada"]
 NEW = {"old_password": CREDENTIALS["password"], "new_password": "an even better one"}
@@ -138,6 +141,88 @@ def test_a_wrong_change_of_the_password_is_refused_by_name(ada, wrong):
     assert (answer.status_code, list(answer.json())) == (400, list(wrong))
     assert is_in(tokens)
     assert post("/v1/token/", CREDENTIALS).status_code == 200
+
+
+class Paused(MD5PasswordHasher):
+    """Waits in the middle of a hash until the test goes on."""
+
+    begun, go_on = threading.Event(), threading.Event()
+    checks = False
+    """Wait while a password is checked, else while a new one is hashed."""
+
+    def encode(self, password, salt):
+        if (password == CREDENTIALS["password"]) is Paused.checks:
+            Paused.begun.set()
+            assert Paused.go_on.wait(20)
+        return super().encode(password, salt)
+
+
+@pytest.fixture
+def during_a_hash(transactional_db, ada, settings):
+    """Act while a request hashes, and return its answer."""
+
+    def run(request, act, *, checks):
+        def act_meanwhile():
+            assert Paused.begun.wait(20)
+            try:
+                act()
+            finally:
+                Paused.go_on.set()
+
+        Paused.checks = checks
+        Paused.begun.clear()
+        Paused.go_on.clear()
+        answer, nothing = all_at_once([request, act_meanwhile])
+        assert nothing is None
+        return answer
+
+    settings.PASSWORD_HASHERS = [f"{__name__}.Paused"]
+    Paused.go_on.set()
+    return run
+
+
+BANS = {"deactivate": partial(services.set_active, is_active=False), "delete": services.delete}
+BANNED = pytest.mark.parametrize("ban", BANS.values(), ids=BANS)
+
+
+@BANNED
+@pytest.mark.parametrize("checks", [True, False], ids=["while checking", "while hashing"])
+def test_a_change_of_the_password_that_a_ban_overtakes_is_refused(ada, during_a_hash, ban, checks):
+    tokens = log_in()
+
+    answer = during_a_hash(lambda: change_password(tokens), lambda: ban(ada.id), checks=checks)
+
+    assert_unauthorized(answer)
+    assert not Session.objects.exists()
+    assert not Person.objects.get().check_password(NEW["new_password"])
+
+
+@BANNED
+def test_tokens_of_a_log_in_that_a_ban_overtakes_are_invalid(ada, during_a_hash, ban):
+    tokens = during_a_hash(log_in, lambda: ban(ada.id), checks=True)
+
+    assert not is_in(tokens)
+    assert_unauthorized(refresh(tokens))
+
+
+def test_of_two_changes_of_one_password_the_later_one_is_refused(ada, during_a_hash):
+    """It was checked against a password that is no longer valid."""
+    tokens = log_in()
+    ada.password = MD5PasswordHasher().encode("the first one", "salt")
+
+    answer = during_a_hash(lambda: change_password(tokens), ada.save, checks=False)
+
+    assert_unauthorized(answer)
+    assert Person.objects.get().password == ada.password
+
+
+def test_another_password_opens_nothing_to_who_was_deactivated_meanwhile(ada):
+    copy = Person.objects.get()
+    services.set_active(ada.id, False)
+    copy.password = make_password("an even better one")
+    copy.save(update_fields=["password"])
+
+    assert Revocation.objects.last().version is None
 
 
 def test_who_is_deactivated_is_out_and_comes_back_only_with_a_log_in(ada):

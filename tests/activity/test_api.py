@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from activity.periods import DAY_PATTERN, FIRST_DAY, LAST_DAY
 from activity.queries import get_queries
@@ -76,6 +78,20 @@ def test_the_summary_has_the_last_visit_and_the_people_inside(member):
     assert summary["person"] == "person1"
     assert summary["last_visit"]["left_at"] == "2026-01-01T03:00:00+00:00"
     assert summary["inside_now"] == 1
+
+
+def test_a_process_counts_the_people_inside_once_a_second(member, monkeypatch):
+    monkeypatch.setattr("activity.queries.best.KEEP_S", 60)
+    get_queries()._counted = (float("-inf"), 0)
+    for _ in range(3):
+        with CaptureQueriesContext(connection) as asked:
+            assert member.get("/v1/activity/summary/").json()["inside_now"] == 1
+    assert not [it for it in asked if "COUNT" in it["sql"]]
+
+    monkeypatch.setattr("activity.queries.best.KEEP_S", -1)
+    get_queries().write([(3, at(2026, 1, 2, 9), 7, "in")])
+
+    assert member.get("/v1/activity/summary/").json()["inside_now"] == 2
 
 
 def test_the_last_visit_may_be_open(member):

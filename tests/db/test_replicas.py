@@ -6,6 +6,7 @@ from contextlib import closing, contextmanager
 from http.client import HTTPConnection
 
 import pytest
+from django.core.signing import TimestampSigner
 
 from lab.experiments.browse import Browse
 from launch.processes import Processes
@@ -20,6 +21,7 @@ def service(tmp_path_factory):
         service = Service(variant, processes, folder)
         service.prepare(Seed(people=3, friends=2), [("seed_likes", "--posts=3", "--likes=0")])
         service.start()
+        processes.stop("replication")  # it waits for positions too
         yield service
 
 
@@ -82,19 +84,56 @@ def test_writers_read_from_a_replica_that_has_their_write(service, client):
         assert client.likes(2) == 1
 
 
-@pytest.mark.parametrize("cookie", ["", "unknown", "1", "0-1-" + "9" * 30, "'; DROP TABLE x"])
-def test_an_invalid_position_cookie_does_no_harm(cookie, client):
-    client.headers["Cookie"] = f"written={cookie}"
-
-    assert client.ask("GET", "/v1/posts/3/")[0] == 200
+FAR = "0-1-999999999"
+"""A position that no replica reaches."""
 
 
-def test_a_position_that_no_replica_reaches_is_read_from_the_primary(service, client):
+def signed(position, key):
+    return TimestampSigner(key=b"django.http.cookies" + key.encode(), salt="written").sign(position)
+
+
+def waits(service):
+    """Return how often a read has waited for the replica."""
+    (replica,) = service.replicas.servers
+    with replica.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW GLOBAL STATUS LIKE 'Master_gtid_wait_count'")
+        return int(cursor.fetchone()[1])
+
+
+@pytest.mark.parametrize(
+    "cookie", ["", "unknown", FAR, signed(FAR, "another key"), signed(FAR, "")[:-1], "'; DROP x"]
+)
+def test_a_cookie_that_is_not_ours_waits_for_nothing_and_reads_the_primary(service, cookie, client):
     with standing_still(service):
         client.ask("PUT", "/v1/posts/3/like/")
-        client.headers["Cookie"] = "written=0-1-999999999"
+        client.headers["Cookie"] = f"written={cookie}"
+        before = waits(service)
 
         assert client.likes(3) == 1
+
+        assert waits(service) == before
+        client.ask("DELETE", "/v1/posts/3/like/")
+
+
+@pytest.mark.parametrize("position", [FAR, "unknown", "0-1-" + "9" * 30, "'; DROP TABLE x"])
+def test_a_position_that_no_replica_reaches_is_read_from_the_primary(service, client, position):
+    with standing_still(service):
+        client.ask("PUT", "/v1/posts/3/like/")
+        client.headers["Cookie"] = f"written={signed(position, service.secret_key)}"
+
+        assert client.likes(3) == 1
+        client.ask("DELETE", "/v1/posts/3/like/")
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/statusz", "/metrics", "/v1/feed/"])
+def test_probes_and_whoever_has_no_token_wait_for_nothing(service, client, path):
+    before = waits(service)
+
+    for cookie in (FAR, signed(FAR, service.secret_key)):
+        client.headers = {"Cookie": f"written={cookie}"}
+        client.ask("GET", path)
+
+    assert waits(service) == before
 
 
 def test_an_unreachable_replica_is_left_out(service, client):

@@ -107,12 +107,32 @@ def test_an_invalid_query_is_refused(author, query, field):
     assert (response.status_code, list(response.json())) == (400, [field])
 
 
+def test_a_page_far_from_the_first_is_refused_and_the_way_on_named(author):
+    response = author.get("/v1/posts/?page=1001")
+
+    assert response.status_code == 400
+    assert response.json() == {"page": ["Pages end at 1000; go on with `after`."]}
+
+
+@LISTINGS
+def test_behind_the_last_page_by_number_the_listing_goes_on_by_position(listing, friends, settings):
+    settings.FEED_LISTING = listing
+    Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(1002))
+    reader = client_of(1)
+
+    last = reader.get("/v1/posts/?size=1&page=1000").json()
+    beyond = reader.get(last["next"]).json()
+
+    assert "after=" in last["next"]
+    assert beyond["posts"][0]["id"] == Post.objects.order_by("-id")[1000].id
+
+
 @LISTINGS
 def test_an_empty_listing_and_a_page_beyond_the_end_are_empty(listing, posts, settings):
     settings.FEED_LISTING = listing
     reader = client_of(1)
 
-    for query in ("page=2", "page=1000000", "after=0-1", "size=100&page=1000000"):
+    for query in ("page=2", "page=1000", "after=0-1", "size=100&page=1000"):
         assert reader.get(f"/v1/posts/?{query}").json() == {"posts": [], "next": None}
 
 
@@ -210,6 +230,20 @@ def test_a_cached_page_is_short_lived_and_not_shown_after_ones_own_writes(posts,
     assert writer.get("/v1/posts/").json()["posts"][0]["likes"] == 1
     threading.Event().wait(0.35)
     assert reader.get("/v1/posts/").json()["posts"][0]["likes"] == 1
+
+
+@pytest.mark.parametrize("cookie", ["unknown", "unknown:forged"])
+def test_a_cookie_that_is_not_ours_gets_the_cached_page(cookie, posts, settings):
+    settings.FEED_LISTING = "cached"
+    settings.MIDDLEWARE = [*settings.MIDDLEWARE, "web.own_writes.seen"]
+    caches["listing"].clear()
+    reader = client_of(2)
+    before = reader.get("/v1/posts/").json()
+    client_of(1).put(f"/v1/posts/{posts[0]['id']}/like/")
+
+    reader.cookies["written"] = cookie
+
+    assert reader.get("/v1/posts/").json() == before
 
 
 def test_a_cached_page_never_shows_a_deleted_post(posts, settings):

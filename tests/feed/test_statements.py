@@ -1,8 +1,10 @@
 """A post written by our statement equals one written by Django."""
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
+from accounts import services as accounts
+from feed import services
 from feed.models import Post
 from feed.statements import insert_post, set_receipts
 
@@ -25,6 +27,31 @@ def test_returned_columns_are_not_queried_again(friends, django_assert_num_queri
     differing = {"id", "author_id", "body", "created_at"}
     created = columns(Post.objects.create(author_id=3, body="by Django"))
     assert {name for name in FIELDS if written[name] != created[name]} <= differing
+
+
+def deactivate(person_id):
+    accounts.set_active(person_id, False)
+
+
+@pytest.mark.parametrize("ban", [deactivate, accounts.delete])
+@pytest.mark.parametrize("key", [None, "key"])
+def test_nothing_is_written_for_an_author_who_is_not_active(friends, ban, key):
+    ban(1)
+
+    with pytest.raises(accounts.UnknownPerson):
+        services.publish_post(author_id=1, body="late", idempotency_key=key)
+
+    assert not Post.objects.exists()
+
+
+def test_another_error_of_an_active_author_is_not_taken_for_an_unknown_person(friends, monkeypatch):
+    def insert(author_id, body):
+        return insert_post(author_id, None)  # NULL
+
+    monkeypatch.setattr(services, "insert_post", insert)
+
+    with pytest.raises(IntegrityError), transaction.atomic():
+        services.publish_post(author_id=1, body="hello")
 
 
 @pytest.fixture

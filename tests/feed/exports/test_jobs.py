@@ -8,6 +8,9 @@ from django.db.models.functions import Now
 
 from feed.exports import services
 from feed.exports.models import MOST_ATTEMPTS, ExportJob
+from feed.exports.selectors import Row
+from feed.friendships import unfriend
+from feed.statements import insert_post
 from launch.processes import Processes
 from tests.conftest import database_url, make_people
 
@@ -40,6 +43,57 @@ def test_a_claimed_job_is_left_alone_until_its_lease_is_over(job):
 
     claimed_long_ago(job)
     assert services.make_next_export()
+
+
+def test_a_late_worker_and_the_next_one_mix_no_files(job, folder, monkeypatch):
+    """The lease of the first one ends in the middle of its work."""
+    posts = [insert_post(2, f"post {number}") for number in range(4)]
+    rows = [Row(it.id, 2, it.created_at, it.body) for it in posts]
+
+    def overtaken(person_id):
+        yield rows[:1]
+        claimed_long_ago(job)
+        monkeypatch.setattr(services, "exported_rows", lambda _: [rows])
+        assert services.make_next_export()
+        yield rows[2:3]
+
+    monkeypatch.setattr(services, "exported_rows", overtaken)
+    services.make_next_export()
+
+    (done,) = folder.iterdir()
+    assert done.name == f"{job.id}.csv"
+    written = [line.rpartition(",")[2] for line in done.read_text().splitlines()]
+    assert written in (["body", "post 0", "post 2"], ["body", *(f"post {n}" for n in range(4))])
+
+
+def test_only_the_services_user_reads_exports_and_drafts(job, folder, monkeypatch):
+    modes = []
+
+    def look(person_id):
+        modes.extend(path.stat().st_mode & 0o777 for path in (folder, *folder.iterdir()))
+        yield []
+
+    monkeypatch.setattr(services, "exported_rows", look)
+    services.make_next_export()
+
+    (done,) = folder.iterdir()
+    assert [*modes, done.stat().st_mode & 0o777] == [0o700, 0o600, 0o600]
+
+
+def test_drafts_of_all_attempts_are_removed_with_their_job(job, folder, monkeypatch):
+    def die(person_id):
+        raise SystemExit
+
+    monkeypatch.setattr(services, "exported_rows", die)
+    for _ in range(MOST_ATTEMPTS):
+        with pytest.raises(SystemExit):
+            services.make_next_export()
+        claimed_long_ago(job)
+    assert list(folder.iterdir())
+
+    services.remove_exports([1])
+
+    assert list(folder.iterdir()) == []
 
 
 def test_a_job_that_always_fails_is_given_up(job, monkeypatch):
@@ -84,6 +138,17 @@ def test_old_exports_are_removed_with_their_files(job, folder, settings):
 
     assert list(ExportJob.objects.values_list("id", flat=True)) == [fresh.id]
     assert [path.name for path in folder.iterdir()] == [f"{fresh.id}.csv"]
+
+
+@pytest.mark.parametrize(("person", "friend"), [(1, 2), (2, 1)])
+def test_what_is_ready_does_not_outlive_a_friendship(job, folder, person, friend):
+    services.make_next_export()
+    assert list(folder.iterdir())
+
+    unfriend(person, friend)
+
+    assert list(folder.iterdir()) == []
+    assert not ExportJob.objects.exists()
 
 
 def test_the_worker_makes_ordered_exports_and_stops_on_a_signal(transactional_db, folder, tmp_path):
