@@ -13,8 +13,8 @@ the posts: a feed of posts that are kept costs one exchange with Redis (docs/dec
 import json
 import secrets
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from django.conf import settings
 from django.core.cache import caches
@@ -83,6 +83,18 @@ def forget(*post_ids: int) -> None:
     markers = {f"{prefix}{post_id}": ASK_THE_DATABASE for post_id in post_ids}
     # In this order: who reads the new mark must find the markers.
     caches["posts"].set_many(markers | {_mark_key(): _new_mark()}, 2 * KEEP_S)
+
+
+@contextmanager
+def forgetting(*post_ids: int) -> Iterator[None]:
+    """Forget posts that the block deletes, and once more if an epoch has begun meanwhile: its
+    readers may have cached them under its number before."""
+    before = _prefix()
+    forget(*post_ids)
+    yield
+    epochs.forget()
+    if _prefix() != before:
+        forget(*post_ids)
 
 
 def _from_the_cache(ids: Sequence[int], prefix: str, mark: Rider | None) -> dict[int, bytes]:
