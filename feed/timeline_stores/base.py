@@ -114,6 +114,10 @@ class TimelineStore(ABC):
     def remove_epoch(self, number: int) -> None:  # noqa: B027
         """Free the memory of timelines that belong to an earlier epoch."""
 
+    def remove_unread(self) -> bool:
+        """Remove some of what is kept at or below the floors; return whether there is more."""
+        return False
+
     def discard(self, owner_id: int) -> None:  # noqa: B027
         """Free the memory of the timeline of a person who was deleted."""
 
