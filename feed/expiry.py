@@ -12,6 +12,7 @@ from accounts.limits import Limited, Use
 from db.rows import delete_first
 from feed.exports.services import remove_expired_exports
 from feed.models import IdempotencyKey
+from feed.timeline_stores import get_timeline_store
 
 EVERY_S = 60.0
 TURN = Use("remove expired", burst=1, per_s=1 / EVERY_S)
@@ -29,6 +30,7 @@ def remove_expired() -> bool:
         limits.remove_expired(),
         revocations.remove_expired(),
         sessions.remove_expired(),
+        get_timeline_store().remove_unread(),
     ]
     remove_expired_exports()
     remove_surplus_keys()

@@ -13,16 +13,20 @@ the posts: a feed of posts that are kept costs one exchange with Redis (docs/dec
 import json
 import secrets
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from django.conf import settings
 from django.core.cache import caches
+from django_redis import get_redis_connection
+from django_redis.exceptions import ConnectionInterrupted
+from redis.exceptions import RedisError
 
 from feed import epochs
 from feed.models import Post
 from feed.serializers import PostSerializer
 from feed.timeline_stores import get_timeline_store
-from feed.timeline_stores.redis_server import Rider
+from feed.timeline_stores.redis_server import Rider, pipelined
 
 KEEP_S = 300
 MOST_KEPT = 10_000
@@ -57,18 +61,19 @@ def mark_of_the_cache() -> Rider | None:
 def hydrate(ids: Sequence[int], mark: Rider | None = None) -> dict[int, bytes]:
     """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``).
 
+    Without an answer of Redis, all of them come from the database.
     ``mark``: if it was read, this process may answer with posts that it has kept.
     """
+    posts = dict.fromkeys(ids, ASK_THE_DATABASE)
     prefix = _prefix()
-    held = _kept_under(prefix, mark) if mark and mark.was_sent else {}
-    posts = {post_id: held.get(post_id, ASK_THE_DATABASE) for post_id in ids}
-    if missing := _missing(posts):
-        cached = _cached(missing, prefix)
-        posts |= cached
-        held |= cached
+    with suppress(RedisError, ConnectionInterrupted):
+        posts |= _from_the_cache(ids, prefix, mark)
     if not (missing := _missing(posts)):
         return posts
-    posts |= _read(missing, prefix)
+    found = _read(missing)
+    with suppress(RedisError, ConnectionInterrupted):
+        _keep(found, prefix)
+    posts |= found
     return {post_id: post for post_id, post in posts.items() if post}
 
 
@@ -78,6 +83,29 @@ def forget(*post_ids: int) -> None:
     markers = {f"{prefix}{post_id}": ASK_THE_DATABASE for post_id in post_ids}
     # In this order: who reads the new mark must find the markers.
     caches["posts"].set_many(markers | {_mark_key(): _new_mark()}, 2 * KEEP_S)
+
+
+@contextmanager
+def forgetting(*post_ids: int) -> Iterator[None]:
+    """Forget posts that the block deletes, and once more if an epoch has begun meanwhile: its
+    readers may have cached them under its number before."""
+    before = _prefix()
+    forget(*post_ids)
+    yield
+    epochs.forget()
+    if _prefix() != before:
+        forget(*post_ids)
+
+
+def _from_the_cache(ids: Sequence[int], prefix: str, mark: Rider | None) -> dict[int, bytes]:
+    """Return those of the posts that this process or the cache has."""
+    held = _kept_under(prefix, mark) if mark and mark.was_sent else {}
+    posts = {post_id: held[post_id] for post_id in ids if post_id in held}
+    if missing := [post_id for post_id in ids if post_id not in posts]:
+        cached = _cached(missing, prefix)
+        posts |= cached
+        held |= cached
+    return posts
 
 
 def _kept_under(prefix: str, mark: Rider) -> dict[int, bytes]:
@@ -103,13 +131,19 @@ def _cached(ids: Sequence[int], prefix: str) -> dict[int, bytes]:
     return {keys[key]: post for key, post in found.items() if post != ASK_THE_DATABASE}
 
 
-def _read(ids: Sequence[int], prefix: str) -> dict[int, bytes]:
+def _read(ids: Sequence[int]) -> dict[int, bytes]:
     # With a filter on deleted_at, SQLite would scan the index of all live posts.
     found = Post.objects.in_bulk(ids).values()
-    posts = {post.id: _json(post) for post in found if post.deleted_at is None}
-    for post_id, post in posts.items():
-        caches["posts"].add(f"{prefix}{post_id}", post, KEEP_S)
-    return posts
+    return {post.id: _json(post) for post in found if post.deleted_at is None}
+
+
+def _keep(posts: Mapping[int, bytes], prefix: str) -> None:
+    """Add posts to the cache, all at once; it goes without those that it refuses to keep."""
+    url, key = settings.CACHES["posts"].get("LOCATION"), caches["posts"].make_key
+    if url and posts:
+        names = {str(key(f"{prefix}{post_id}")): post for post_id, post in posts.items()}
+        client = get_redis_connection("posts")
+        pipelined(client, [("SET", *it, "NX", "EX", KEEP_S) for it in names.items()])
 
 
 def _json(post: Post) -> bytes:

@@ -21,7 +21,7 @@ from accounts.friendships import friend_ids
 from accounts.models import Person
 from feed import friendships
 from feed.exports.services import remove_exports, withdraw_exports
-from feed.hydration import forget
+from feed.hydration import forgetting
 from feed.models import AuthorChange, CopiedEntry, IdempotencyKey, Post, PostQuerySet, Reader
 from feed.services import unlike_everything
 from feed.timeline_stores import store_of_the_epoch
@@ -104,7 +104,10 @@ def _locked_state(person_id: int) -> State:
 
 
 def _differing(state: State, person_id: int) -> Iterator[Collection[int]]:
-    """Yield the ids of a person's posts that are in another state, some at a time."""
+    """Yield the ids of a person's posts that are in another state, some at a time.
+
+    Of a deleted person all: some stores have copies of texts, also of posts deleted before.
+    """
     # Without a filter on deleted_at: SQLite would scan the index of all live posts.
     posts = Post.objects.filter(author_id=person_id).annotate(size=Length("body")).order_by("id")
     last = 0
@@ -114,8 +117,8 @@ def _differing(state: State, person_id: int) -> Iterator[Collection[int]]:
             post_id
             for post_id, deleted_at, size in found
             if (state is State.SHOWN and deleted_at and size)
-            or (state is not State.SHOWN and not deleted_at)
-            or (state is State.ERASED and size)
+            or (state is State.HIDDEN and not deleted_at)
+            or state is State.ERASED
         ]
 
 
@@ -126,9 +129,8 @@ def _bring(post_ids: Collection[int], state: State, person_id: int) -> bool:
     """
     if not post_ids:
         return True
-    forget(*post_ids)
     posts = Post.objects.filter(id__in=post_ids)
-    with transaction.atomic():
+    with forgetting(*post_ids), transaction.atomic():
         list(posts.order_by("id").select_for_update().values_list("id"))
         if _locked_state(person_id) is not state:
             return False

@@ -19,6 +19,8 @@ Version = tuple[int, date | None] | None
 
 MAX_CACHED_IDS = 4_000_000
 """Per-process cache limit: 32 MB."""
+ENTRY_IDS = 40
+"""What an author takes besides the ids, measured in ids."""
 
 
 class _Joined(Aggregate):
@@ -76,13 +78,14 @@ class _Cached:
                     self._forget(author_id)
                     ids.setflags(write=False)
                     self._owners[author_id] = (version, ids)
-                    self._ids += len(ids)
+                    self._ids += ENTRY_IDS + len(ids)
             while self._ids > MAX_CACHED_IDS:
                 self._forget(next(iter(self._owners)))
 
     def _forget(self, author_id: int) -> None:
-        _, ids = self._owners.pop(author_id, (0, ()))
-        self._ids -= len(ids)
+        if author_id in self._owners:
+            _, ids = self._owners.pop(author_id)
+            self._ids -= ENTRY_IDS + len(ids)
 
 
 remembered = _Cached()

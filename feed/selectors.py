@@ -44,19 +44,22 @@ class PoisonPosts(NamedTuple):
 
 
 def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
-    """Return a page of a person's feed: their timeline's posts without deleted ones."""
+    """Return a page of a person's feed: their timeline's posts without deleted ones.
+
+    It may have fewer posts than ``limit``, or none, and others behind it.
+    """
     posts: dict[int, bytes] = {}
-    size, mark = limit + 1, mark_of_the_cache()
-    while len(posts) <= limit:
+    mark = mark_of_the_cache()
+    for size in (limit + 1, 2 * limit, MOST_IDS, MOST_IDS):  # an author's posts may all be hidden
         with taking_along(mark):
             ids = get_timeline_store().page(owner_id, before=before, limit=size)
         posts |= hydrate(ids, mark)
-        if len(ids) < size:
+        before = ids[-1] if len(ids) == size else None
+        if before is None or len(posts) > limit:
             break
-        before, size = ids[-1], min(2 * size, MOST_IDS)  # an author's posts may all be hidden
     shown = list(posts)[:limit]
-    more = len(posts) > limit
-    return Feed({post_id: posts[post_id] for post_id in shown}, shown[-1] if more else None)
+    following = shown[-1] if len(posts) > limit else before
+    return Feed({post_id: posts[post_id] for post_id in shown}, following)
 
 
 def posts_by(*, author_id: int, viewer_id: int, before: int | None, limit: int) -> Page:

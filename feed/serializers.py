@@ -77,5 +77,5 @@ class ListingSerializer(serializers.Serializer[Any]):
 
 
 class PageSerializer(serializers.Serializer[Any]):
-    posts = PostSerializer(many=True)
+    posts = PostSerializer(many=True, help_text="Maybe fewer than `limit`, even if more follow.")
     next = serializers.URLField(allow_null=True, help_text="URL of the next page; null at the end.")

@@ -12,7 +12,7 @@ from django.db.models.functions import Now
 from accounts.models import Person
 from accounts.services import UnknownPerson
 from feed import backlog
-from feed.hydration import forget
+from feed.hydration import forgetting
 from feed.models import IdempotencyKey, Like, Post
 from feed.statements import insert_post
 from feed.strategies import get_strategy
@@ -64,9 +64,9 @@ def delete_post(*, person_id: int, post_id: int) -> None:
     """
     if visible(Post.objects.live(), person_id).get(id=post_id).author_id != person_id:
         raise PermissionDenied("Only its author can delete a post.")
-    forget(post_id)
-    if not Post.objects.live().filter(id=post_id).update(body="", deleted_at=Now()):
-        raise Post.DoesNotExist  # a concurrent request deleted it first
+    with forgetting(post_id):
+        if not Post.objects.live().filter(id=post_id).update(body="", deleted_at=Now()):
+            raise Post.DoesNotExist  # a concurrent request deleted it first
 
 
 def like_post(*, person_id: int, post_id: int) -> None:

@@ -7,6 +7,7 @@ users looks for the posts that were answered with 201, and reports its findings.
 from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from locustfiles.people import LoadPerson, People
 from locustfiles.posts import NEWEST, AcceptedLog
@@ -68,14 +69,12 @@ def compare(due: set[int], shown: list[int], whole: bool) -> Findings:
 def read_feed(host: str | None, reader: LoadPerson) -> tuple[list[int], bool]:
     """Return the ids of a feed's newest posts, and whether those are all. Raises Unreachable."""
     shown: list[int] = []
-    before = ""
-    while len(shown) < NEWEST:
-        page = ask(host, f"/v1/feed/?limit={PAGE}{before}", reader.headers)
+    path: str | None = f"/v1/feed/?limit={PAGE}"
+    while path and len(shown) < NEWEST:
+        page = ask(host, path, reader.headers)
         shown += [post["id"] for post in page["posts"]]
-        if page["next"] is None:
-            return shown, True
-        before = f"&before={shown[-1]}"
-    return shown, False
+        path = page["next"] and urlsplit(page["next"])._replace(scheme="", netloc="").geturl()
+    return shown, path is None
 
 
 def _spread(positions: list[int], most: int) -> list[int]:

@@ -2,6 +2,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
+from accounts.ids import MAX_ID
 from feed import celebrities, epochs, readers
 from feed.due import due_ids
 from feed.models import Post
@@ -17,8 +18,8 @@ class Held(NamedTuple):
     ids: list[int] = []
     """Post ids above the floor, newest first."""
     floor: int | None = None
-    """The store is exact above this id; the database has the rest. None: the timeline is absent
-    or pending; 0: it is whole."""
+    """The store is exact above this id; the database has the rest. None: the database has all,
+    as of a timeline that is absent or pending; 0: the store has all."""
     ticket: int | None = None
     """Changes with the floor, in stores that load timelines from the database."""
 
@@ -113,6 +114,10 @@ class TimelineStore(ABC):
     def remove_epoch(self, number: int) -> None:  # noqa: B027
         """Free the memory of timelines that belong to an earlier epoch."""
 
+    def remove_unread(self) -> bool:
+        """Remove some of what is kept at or below the floors; return whether there is more."""
+        return False
+
     def discard(self, owner_id: int) -> None:  # noqa: B027
         """Free the memory of the timeline of a person who was deleted."""
 
@@ -130,15 +135,21 @@ class TimelineStore(ABC):
             return due_ids(owner_id, before=before, limit=limit)
         authors = celebrities.merged()
         held = self.read(owner_id, before=before, limit=limit)
-        if held.floor == 0 or len(held.ids) >= limit:
-            return celebrities.merge(owner_id, held.ids, authors, before=before, limit=limit)
-        return self.ask_database(owner_id, held, before=before, limit=limit)
+        ids = held.ids
+        if held.floor != 0 and len(ids) < limit:
+            ids = [*ids, *self.ask_database(owner_id, held, before=before, limit=limit)][:limit]
+        return celebrities.merge(owner_id, ids, authors, before=before, limit=limit)
 
     def ask_database(
         self, owner_id: int, held: Held, *, before: int | None, limit: int
     ) -> list[int]:
-        """Return a page that the store doesn't hold. ``held``: what it does hold of the page."""
-        return due_ids(owner_id, before=before, limit=limit)
+        """Return the ids up to the floor that continue a page. ``held``: the store's part of it.
+
+        Nothing above the floor: what is not delivered yet may not be on the next page either.
+        """
+        end = MAX_ID if held.floor is None else held.floor + 1
+        end = end if before is None else min(before, end)
+        return due_ids(owner_id, before=end, limit=limit - len(held.ids))
 
     @abstractmethod
     def rebuild(self, owner_ids: Sequence[int]) -> None:

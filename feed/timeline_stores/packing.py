@@ -75,7 +75,7 @@ def held_of(tail: Any, *, before: int | None, limit: int) -> Held:
     page: list[int] = ids[::-1][:limit].tolist()
     if len(header) == HEADER_WORDS:
         ticket, _, floor = header.tolist()
-        return Held(page, None if floor == PENDING else floor, ticket)
+        return Held(page, None if floor >= MOST_ID else floor, ticket)
     return Held(page) if len(page) >= limit else Held()
 
 

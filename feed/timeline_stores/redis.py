@@ -9,8 +9,10 @@ import numpy as np
 from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS
 from redis import Redis
+from redis.exceptions import RedisError
 
 from feed import epochs
+from feed.due import due_ids
 from feed.models import Post
 from feed.timeline_stores.base import FEWEST_SHARDS
 from feed.timeline_stores.packing import pack
@@ -50,6 +52,7 @@ class RedisStore(TrimmedStore):
 
     Raises ``redis.exceptions.RedisError``: ConnectionError (after one retry), TimeoutError,
     or ResponseError for a command that the server refuses, such as a write when memory is full.
+    Only ``page`` doesn't: the database answers for it.
     """
 
     needs_redis = True
@@ -121,6 +124,12 @@ class RedisStore(TrimmedStore):
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
         super().deliver_to(post, owner_ids)
         self._mark(post)
+
+    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
+        try:
+            return super().page(owner_id, before=before, limit=limit)
+        except RedisError:  # the next calls are refused at once (runtime.away)
+            return due_ids(owner_id, before=before, limit=limit)
 
     def _mark(self, post: Post) -> None:
         """Note a delivered post: the watermark. Raises StoreUnusable if the database is behind.

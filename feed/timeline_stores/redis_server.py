@@ -189,27 +189,18 @@ class OneServer(Servers):
         return connect(self.url)  # on first use, so not before a server process forks
 
     def ask(self, *command: Any) -> Any:
-        rider, client = thread.rider, self.client
-        if rider is None or rider.url != self.url:
-            return self._ask_alone(client, command)
-        thread.rider = None
-        reply, rider.reply = pipelined(client, [command, rider.command])
-        for it in (reply, rider.reply):
-            if isinstance(it, ResponseError):
-                raise it
-        rider.was_sent = True
-        return reply
-
-    def _ask_alone(self, client: Redis, command: Command) -> Any:
-        try:
-            return client.execute_command(*command)  # type: ignore[no-untyped-call]
-        except NoScriptError:  # a new or restarted Redis
-            client.script_load(self.source)
-            return client.execute_command(*command)  # type: ignore[no-untyped-call]
+        rider = thread.rider if thread.rider and thread.rider.url == self.url else None
+        replies = self.send([command, rider.command] if rider else [command])
+        for reply in replies:
+            if isinstance(reply, ResponseError):
+                raise reply
+        if rider:
+            thread.rider, rider.was_sent, rider.reply = None, True, replies[1]
+        return replies[0]
 
     def send(self, commands: Sequence[Command]) -> list[Any]:
         replies = pipelined(self.client, commands)
-        if lacking := numbers_of(NoScriptError, replies):
+        if lacking := numbers_of(NoScriptError, replies):  # a new or restarted Redis
             self.client.script_load(self.source)
             again = pipelined(self.client, [commands[number] for number in lacking])
             for number, reply in zip(lacking, again, strict=True):

@@ -1,7 +1,8 @@
 from feed.timeline_stores.base import ALL, Held
-from feed.timeline_stores.packing import ID_BYTES, PENDING
+from feed.timeline_stores.packing import ID_BYTES
 from feed.timeline_stores.redis import RedisStore, Script
 from feed.timeline_stores.redis_server import Command
+from feed.timeline_stores.timeline import MOST_ID
 
 
 class SortedSetStore(RedisStore):
@@ -23,4 +24,4 @@ class SortedSetStore(RedisStore):
         if not reply:
             return Held()
         ticket, floor, *ids = map(int, reply)
-        return Held(ids, ticket=ticket, floor=None if floor == PENDING else floor)
+        return Held(ids, ticket=ticket, floor=None if floor >= MOST_ID else floor)

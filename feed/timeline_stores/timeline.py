@@ -89,7 +89,8 @@ class Timeline:
 
     def page(self, before: int | None, limit: int) -> Held:
         end = None if before is None else bisect_left(self.ids, before)
-        return Held(self.ids[:end][::-1][:limit], self.floor, self.ticket)
+        floor = None if self.floor == MOST_ID else self.floor  # there may be posts above it
+        return Held(self.ids[:end][::-1][:limit], floor, self.ticket)
 
     def _raise_floor(self, floor: int) -> None:
         if self.floor is not None and floor > self.floor:

@@ -50,7 +50,7 @@ class TrimmedStore(TimelineStore):
             return super().ask_database(owner_id, held, before=before, limit=limit)
         due = self._load(owner_id, held, max(limit, LOADED))
         timeline_loaded.send(type(self), store=self.alias)
-        return due[:limit]
+        return due
 
     def rebuild(self, owner_ids: Sequence[int]) -> None:
         pending = self.create(owner_ids) if owner_ids else {}
@@ -60,23 +60,22 @@ class TrimmedStore(TimelineStore):
         if not through:
             return  # they are whole
         for owner_id in owner_ids:
-            self._load(owner_id, self.read(owner_id), self.capacity)
+            held = self.read(owner_id, limit=self.capacity)
+            self._load(owner_id, held, max(1, self.capacity - len(held.ids)))
 
     def _load(self, owner_id: int, held: Held, count: int) -> list[int]:
-        """Load a timeline with the newest ``count`` due ids; return them, newest first.
+        """Load a timeline with the newest ``count`` due ids up to its floor; return them.
 
         The order matters: first the ticket, then the newest post, then what is due.
         """
         ticket, through = held.ticket, held.floor
         if through is None:
             ticket = self.create([owner_id]).get(owner_id)
-            through = _newest()
-        due = due_ids(owner_id, limit=count)
-        can_be_stored = not due or due[0] <= MOST_ID
-        if ticket is not None and can_be_stored:
-            floor = 0 if len(due) < count else min(due[-1] - 1, through)
-            ids = [post_id for post_id in reversed(due) if post_id <= through]
-            self.load(owner_id, ticket, through=through, floor=floor, ids=ids)
+            through = newest_post_id()
+        due = due_ids(owner_id, before=through + 1, limit=count)
+        if ticket is not None and through <= MOST_ID:
+            floor = 0 if len(due) < count else due[-1] - 1
+            self.load(owner_id, ticket, through=through, floor=floor, ids=due[::-1])
         return due
 
     @abstractmethod

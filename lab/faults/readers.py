@@ -8,6 +8,7 @@ from contextlib import closing, contextmanager
 from functools import partial
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
+from urllib.parse import parse_qs, urlsplit
 
 from lab.faults.running import Repeated, Running
 from launch.processes import RunFailed
@@ -131,29 +132,28 @@ class Readers(Repeated):
 
     def read(self, http: HTTPConnection, owner: int) -> int | None:
         """Read the first pages of a feed and compare them; return the last status."""
-        asked_at, before = time.monotonic(), ""
+        asked_at, end = time.monotonic(), 0
         posts: list[dict[str, Any]] = []
         due_at = min(asked_at, self._held_at) - self.latest_s
         changes = self._changes[owner]
         seeing = asked_at > self._blind_until and changes % 2 == 0
         for _ in range(PAGES):
-            path = f"/v1/feed/?limit={LIMIT}{before}"
+            path = f"/v1/feed/?limit={LIMIT}" + (f"&before={end}" if end else "")
             status, page = request(http, self.running, owner, "GET", path)
             if status != 200:
                 return status
             self.pages += 1
             posts += page["posts"]
-            if page["next"] is None:
+            end = int(parse_qs(urlsplit(page["next"]).query)["before"][0]) if page["next"] else 0
+            if not end:
                 break
-            before = f"&before={posts[-1]['id']}"
         if seeing and time.monotonic() > self._blind_until and changes == self._changes[owner]:
-            self._compare(owner, due_at, posts)
+            self._compare(owner, due_at, posts, end)
         return status
 
-    def _compare(self, owner: int, due_at: float, posts: list[dict[str, Any]]) -> None:
+    def _compare(self, owner: int, due_at: float, posts: list[dict[str, Any]], end: int) -> None:
         friends = self.friends[owner] | {owner}
         ids = [post["id"] for post in posts]
-        end = ids[-1] if len(ids) == PAGES * LIMIT else 0
         must = {
             post["id"]
             for at, post in self.running.accepted[-LATELY:]

@@ -3,6 +3,7 @@
 from itertools import chain
 
 import pytest
+from django.db.models.functions import Now
 
 from feed.models import Post
 from tests.backends import stores_with
@@ -86,6 +87,25 @@ def test_pages_stay_full_where_posts_were_deleted(store, author, path):
 
     assert list(chain(*visited)) == sorted(kept, reverse=True)
     assert [len(page) for page in visited] == [2, 2, 1]
+
+
+def test_a_page_looks_behind_some_hidden_posts_and_the_next_one_behind_more(
+    author, settings, django_assert_max_num_queries
+):
+    settings.FEED_TIMELINE_STORE = "pull"  # it needs no deliveries
+    whole_timelines()
+    kept = publish(author, 2)
+    hidden = [Post(author_id=2, body="", deleted_at=Now()) for _ in range(3_000)]
+    Post.objects.bulk_create(hidden)
+    kept = publish(author, 1) + kept
+
+    with django_assert_max_num_queries(20):
+        first = author.get("/v1/feed/").json()
+    visited = walk(author, "/v1/feed/?limit=2")
+
+    assert [post["id"] for post in first["posts"]] == kept[:1]
+    assert [page for page in visited if page] == [kept[:1], kept[1:]]
+    assert len(visited) < 5
 
 
 @pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])

@@ -13,8 +13,11 @@ from django.db.models.functions import Now
 from accounts import limits
 from accounts.models import Limit
 from db.rows import delete_first
-from feed import expiry
-from feed.models import IdempotencyKey, Post
+from feed import epochs, expiry
+from feed.models import Epoch, IdempotencyKey, Post
+from feed.timeline_stores import get_timeline_store
+from tests.conftest import begin_with, make_people
+from tests.feed.deliveries import audited, posts_by
 from tests.feed.test_api_idempotency import publish
 from workers.drainer import Drainer
 
@@ -93,6 +96,104 @@ def test_if_there_is_more_it_goes_on_at_once(db, monkeypatch):
         expiry.remove_when_due()
 
     assert more == []
+
+
+@pytest.fixture(params=["setbased", "rowwise", "bulk"])
+def rows(request, settings, friends, undelayed):
+    """A store of rows with 300 posts of person 1 in three timelines."""
+    settings.FEED_TIMELINE_STORE = request.param
+    store, posts = get_timeline_store(), posts_by(1, 300)
+    epochs.current(begin_with(store))
+    store.deliver(posts)
+    return store
+
+
+def kept(store, owner_id):
+    return store.model.objects.filter(owner_id=owner_id).count()
+
+
+def remove_all():
+    for _ in range(20):
+        if not expiry.remove_expired():
+            return
+    raise AssertionError("it never ends")
+
+
+def pages(store):
+    return [store.page(owner, limit=500) for owner in (1, 2, 3)]
+
+
+def test_rows_that_nobody_reads_are_removed(rows):
+    before, newest = pages(rows), Post.objects.latest("id").id
+    rows.change([2], through=newest - 50)
+
+    first = expiry.remove_expired()
+    some = kept(rows, 2)
+    remove_all()
+
+    assert first
+    assert 190 < some <= 200
+    assert [kept(rows, owner) for owner in (1, 2, 3)] == [300, 50, 300]
+    assert pages(rows) == before
+    assert audited(rows).ok
+
+
+def test_rows_of_an_epoch_before_are_removed_but_none_of_a_rebuilt_timeline(rows):
+    before = pages(rows)
+    epochs.begin(rows)
+    rows.rebuild([3])
+
+    remove_all()
+
+    assert [kept(rows, owner) for owner in (1, 2, 3)] == [0, 0, 300]
+    assert pages(rows) == before
+
+
+def test_unread_rows_of_all_people_are_found(rows, monkeypatch):
+    monkeypatch.setattr("feed.timeline_stores.sql.MOST_PEOPLE", 1)
+    rows.change([1, 3], through=Post.objects.latest("id").id)
+
+    for _ in range(12):
+        expiry.remove_expired()
+
+    assert [kept(rows, owner) for owner in (1, 2, 3)] == [0, 300, 0]
+
+
+def test_rows_of_another_store_than_the_epochs_stay(rows, settings):
+    rows.change([1, 2, 3], through=Post.objects.latest("id").id)
+    Epoch.objects.update(store="ring")
+
+    assert not expiry.remove_expired()
+    assert kept(rows, 2) == 300
+
+
+def test_a_timeline_is_not_rebuilt_while_its_rows_are_removed(
+    settings, transactional_db, undelayed, monkeypatch
+):
+    """A rebuilt timeline has rows below the floor that was read before."""
+    settings.FEED_TIMELINE_STORE = "setbased"
+    make_people(3, [(1, 2), (1, 3)])
+    store, posts = begin_with(get_timeline_store()), posts_by(1, 20)
+    store.deliver(posts)
+    store.change([2], through=posts[-1].id)
+    before, work = store.page(2), []
+
+    def rebuild():
+        store.rebuild([2])
+        connections.close_all()
+
+    def meanwhile(*arguments, **options):
+        work.append(Thread(target=rebuild))
+        work[0].start()
+        work[0].join(0.5)
+        return delete_first(*arguments, **options)
+
+    monkeypatch.setattr("feed.timeline_stores.sql.delete_first", meanwhile)
+    expiry.remove_expired()
+    work[0].join()
+
+    assert store.page(2) == before
+    assert kept(store, 2) == 20
 
 
 def test_a_drainer_removes_what_has_expired(transactional_db):

@@ -247,12 +247,11 @@ class Feeds(RuleBasedStateMachine):
             yield
             through = newest_post_id()
             yield
-        due = due_ids(owner, limit=LOADED)
+        due = due_ids(owner, before=through + 1, limit=LOADED)
         yield
         if ticket is not None:
-            floor = 0 if len(due) < LOADED else min(due[-1] - 1, through)
-            ids = [it for it in reversed(due) if it <= through]
-            self.store.load(owner, ticket, through=through, floor=floor, ids=ids)
+            floor = 0 if len(due) < LOADED else due[-1] - 1
+            self.store.load(owner, ticket, through=through, floor=floor, ids=due[::-1])
 
     def _change(self, pair):
         it = frozenset(pair)

@@ -1,20 +1,24 @@
 """Posts come from the cache in one call, and deleted posts never show."""
 
 import signal
+import time
 
 import pytest
 from django.core.cache import caches
 from django.db import connection, transaction
+from django.db.models.functions import Now
 from django_redis import get_redis_connection
-from redis.exceptions import ResponseError
+from redis.exceptions import RedisError, ResponseError
 
 from config.cache import post_cache
-from feed import hydration
+from feed import epochs, hydration, people
 from feed.hydration import forget, hydrate, mark_of_the_cache
 from feed.models import Post
 from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
-from tests.conftest import begin_with, client_of, redis_server
+from runtime.redis_options import TIMEOUT_S
+from tests.conftest import begin_with, client_of, redis_server, whole_timelines
+from tests.feed.proxy import Proxy
 
 
 @pytest.fixture
@@ -169,16 +173,75 @@ def test_a_failed_deletion_hides_nothing(cached):
     assert list(hydrate(cached)) == cached
 
 
-def test_a_frozen_cache_leads_to_503_in_time(settings, tmp_path, friends):
-    publish_post(author_id=1, body="hello")
+@pytest.mark.parametrize("alias", ["setbased", "ring", "script"])
+@pytest.mark.parametrize("fault", ["frozen", "killed"])
+def test_while_redis_does_not_answer_feeds_come_from_the_database(
+    fault, alias, settings, keep_timelines_at, tmp_path, friends
+):
+    settings.FEED_TIMELINE_STORE = alias
     with redis_server(tmp_path) as (process, environment):
+        keep_timelines_at(environment["REDIS_URL"])
         settings.CACHES = settings.CACHES | {"posts": post_cache(environment["REDIS_URL"])}
-        process.send_signal(signal.SIGSTOP)
+        whole_timelines()
+        posts = [publish_post(author_id=1, body="text").post for _ in range(3)]
+        get_timeline_store().deliver(posts)
+        client, shown = client_of(2), [post.id for post in reversed(posts)]
+        for _ in range(3):  # until this process has kept the posts
+            assert shown_to(client) == shown
+        # Another process deletes it, and knows how to reach Redis.
+        Post.objects.filter(id=shown[1]).update(body="", deleted_at="2026-01-01T00:00:00Z")
 
-        answer = client_of(2).get("/v1/feed/")
+        process.send_signal(signal.SIGSTOP if fault == "frozen" else signal.SIGKILL)
+        for seconds in (TIMEOUT_S + 0.7, 0.7):
+            started = time.monotonic()
+            assert shown_to(client) == [shown[0], shown[2]]
+            assert time.monotonic() - started < seconds
+        with pytest.raises(RedisError):
+            delete_post(person_id=1, post_id=shown[0])  # or it would show again
+        assert shown_to(client) == [shown[0], shown[2]]
 
-    assert answer.status_code == 503
-    assert answer["Retry-After"] == "1"
+
+def shown_to(client):
+    answer = client.get("/v1/feed/")
+    assert answer.status_code == 200
+    return [post["id"] for post in answer.json()["posts"]]
+
+
+def test_a_cold_page_costs_two_exchanges_with_the_cache(settings, redis_environment, friends):
+    posts = [publish_post(author_id=1, body="text").post.id for _ in range(50)]
+    with Proxy(redis_environment["REDIS_URL"]) as proxy:
+        settings.CACHES = settings.CACHES | {"posts": post_cache(proxy.url)}
+        caches["posts"].clear()
+        before = proxy.exchanges
+
+        assert list(hydrate(posts)) == posts
+        cold = proxy.exchanges - before
+        assert list(hydrate(posts)) == posts
+
+    assert cold == 2  # what it has, and what it lacked
+    assert proxy.exchanges - before == 2 + 1
+
+
+@pytest.mark.parametrize("delete", ["post", "person"])
+def test_a_deletion_while_an_epoch_begins_hides_the_post_in_it_too(
+    delete, cached, undelayed, monkeypatch
+):
+    store, write = get_timeline_store(), people._write
+
+    def meanwhile():
+        """Another process reads the post, and knows the new epoch."""
+        epochs.begin(store)
+        assert list(hydrate(cached)) == cached
+        epochs.forget()
+
+    if delete == "post":
+        monkeypatch.setattr("feed.services.Now", lambda: meanwhile() or Now())
+        delete_post(person_id=1, post_id=cached[0])
+        assert list(hydrate(cached)) == cached[1:]
+    else:
+        monkeypatch.setattr(people, "_write", lambda *what: meanwhile() or write(*what))
+        people.delete(1)
+        assert list(hydrate(cached)) == []
 
 
 @pytest.fixture(params=["ring", "log"])

@@ -21,6 +21,7 @@ from feed.delivery import deliver_pending
 from feed.exports import services as exports
 from feed.models import (
     AuthorChange,
+    CopiedEntry,
     FriendshipChange,
     IdempotencyKey,
     Like,
@@ -131,6 +132,25 @@ def test_a_deleted_person_leaves_nothing_but_empty_rows(store):
     drain()
     assert (audited(store).ok, miscounted_posts()) == (True, 0)
     assert unfinished_changes() == 0
+
+
+def test_a_deleted_person_leaves_no_text_in_copies(store):
+    posts = [write(1, "mine"), write(1, "deleted before"), write(2, "theirs")]
+    services.delete_post(person_id=1, post_id=posts[1].id)
+
+    people.delete(1)
+
+    assert texts(posts[:2]) == {""}
+    assert texts(posts[2:]) == {"theirs"}
+
+
+def texts(posts):
+    """All texts of these posts that the database has."""
+    of_posts = {"post__in": [post.id for post in posts]}
+    found = set(Post.objects.filter(id__in=of_posts["post__in"]).values_list("body", flat=True))
+    for copies in CopiedEntry.__subclasses__():
+        found |= set(copies.objects.filter(**of_posts).values_list("body", flat=True))
+    return found
 
 
 def fill(person_id=1, others=(2, 3)):
@@ -368,13 +388,14 @@ def test_commands_change_people_and_name_who_is_unknown(friends, capsys):
 def test_who_is_reactivated_in_the_middle_of_being_hidden_is_shown(friends, monkeypatch):
     monkeypatch.setattr(people, "BATCH", 2)
     Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(5))
-    forget = people.forget
+    forgetting = people.forgetting
 
     def reactivate_first(*post_ids):
-        monkeypatch.setattr(people, "forget", forget)
+        monkeypatch.setattr(people, "forgetting", forgetting)
         people.reactivate(1)
+        return forgetting(*post_ids)
 
-    monkeypatch.setattr(people, "forget", reactivate_first)
+    monkeypatch.setattr(people, "forgetting", reactivate_first)
     people.deactivate(1)
 
     assert Post.objects.live().count() == 5

@@ -7,9 +7,9 @@ from accounts.friendships import renew_versions, unfriend
 from accounts.models import Friendship, Person
 from feed import epochs
 from feed.models import Post
-from feed.recipients import _Cached, _Joined, recipients_of
+from feed.recipients import ENTRY_IDS, _Cached, _Joined, recipients_of
 from feed.timeline_stores import get_timeline_store
-from tests.conftest import befriend
+from tests.conftest import befriend, make_people
 
 
 @pytest.fixture(autouse=True)
@@ -89,13 +89,26 @@ def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(frie
 
 def test_the_oldest_are_evicted_beyond_the_limit(friends, monkeypatch):
     monkeypatch.setattr(feed.recipients, "remembered", memory := _Cached())
-    monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 7)
+    monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 7 + 3 * ENTRY_IDS)
     renew_versions(Person.objects.all())
 
     for author_id in (1, 2, 3, 4):
         recipients(author_id)
 
     assert sorted(memory._owners) == [2, 3, 4]
+
+
+def test_many_authors_without_friends_are_bounded_too(db, monkeypatch):
+    monkeypatch.setattr(feed.recipients, "remembered", memory := _Cached())
+    monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 1000)
+    make_people(100)
+    renew_versions(Person.objects.all())
+
+    for author_id in range(1, 101):
+        recipients(author_id)
+
+    assert 10 < len(memory._owners) < 30  # one takes as much as some 40 ids
+    assert recipients(100) == [[100]]
 
 
 def test_an_empty_batch_has_no_recipients(db):

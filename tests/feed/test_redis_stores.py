@@ -11,6 +11,7 @@ from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from accounts.models import Friendship, Person
+from config.cache import post_cache
 from feed import epochs
 from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.packing import HEADER_WORDS
@@ -20,7 +21,7 @@ from feed.timeline_stores.shards import by_shard
 from runtime.away import AWAY_S
 from runtime.redis_options import TIMEOUT_S
 from tests.backends import REDIS_STORES
-from tests.conftest import redis_server
+from tests.conftest import client_of, redis_server, whole_timelines
 from tests.feed.deliveries import audited, ids, into, opened, posts_by
 
 SCRIPTED = ["script", "ring"]
@@ -130,6 +131,23 @@ def test_scripts_are_loaded_again_into_a_server_without_them(scripted, redis):
     scripted.deliver(posts[1:])
 
     assert sorted(scripted.members(2)) == ids(posts)
+
+
+@pytest.mark.parametrize("alias", REDIS_STORES)
+def test_feeds_are_read_from_a_server_that_has_forgotten_the_scripts(
+    alias, settings, redis, redis_environment, friends
+):
+    settings.FEED_TIMELINE_STORE = alias
+    settings.CACHES = settings.CACHES | {"posts": post_cache(redis_environment["REDIS_URL"])}
+    whole_timelines()
+    posts = posts_by(1, 3)
+    timeline_stores[alias].deliver(posts[:2])  # and the database knows of one more
+
+    redis.script_flush()
+    answer = client_of(2).get("/v1/feed/")
+
+    assert answer.status_code == 200
+    assert [post["id"] for post in answer.json()["posts"]] == [posts[1].id, posts[0].id]
 
 
 @pytest.mark.parametrize("alias", REDIS_STORES)

@@ -1,5 +1,7 @@
 """The contract of every timeline store."""
 
+from itertools import pairwise
+
 import pytest
 from django.db import connection, transaction
 
@@ -178,6 +180,46 @@ def test_a_lost_timeline_shows_the_same_pages_as_before(name, settings, friends,
     assert held == [[], [], [], []]
     assert [store.page(owner) for owner in (1, 2, 3, 4)] == before
     assert before[1] == [it.id for it in reversed(posts)]
+
+
+@pytest.mark.parametrize("since", ["a change", "a loss"])
+@pytest.mark.parametrize("name", WRITING)
+def test_what_a_page_has_shown_stays_on_it_whatever_is_not_delivered_yet(
+    name, since, settings, friends, post, undelayed
+):
+    settings.FEED_TIMELINE_STORE = name
+    whole_timelines()
+    store, old = get_timeline_store(), [post(1) for _ in range(2)]
+    if since == "a change":
+        store.change([2], through=old[-1].id)
+    else:
+        epochs.begin(store)
+    early, late = post(1), post(1)
+
+    pages = [store.page(2), store.page(2)]
+    store.deliver([late])
+    pages += [store.page(2), store.page(2)]
+    store.deliver([early, late])
+    pages += [store.page(2)]
+
+    assert {it.id for it in old} <= set(pages[0])
+    assert [(one, then) for one, then in pairwise(pages) if not set(one) <= set(then)] == []
+    assert pages[-1] == [it.id for it in (late, early, *reversed(old))]
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_page_goes_on_below_the_floor(name, settings, friends, post):
+    settings.FEED_TIMELINE_STORE = name
+    whole_timelines()
+    store, posts = get_timeline_store(), [post(1) for _ in range(7)]
+    store.change([2], through=posts[3].id)
+    store.deliver(posts[4:])
+    ids = [it.id for it in reversed(posts)]
+
+    deep = [store.page(2, before=before, limit=3) for before in (ids[0], ids[2], ids[4])]
+
+    assert deep == [ids[1:4], ids[3:6], ids[5:]]
+    assert [store.page(2, limit=limit) for limit in (2, 5, 9)] == [ids[:2], ids[:5], ids]
 
 
 @pytest.mark.parametrize("name", WRITING)

@@ -1,15 +1,16 @@
 # mypy: ignore-errors
 """markers: a deleted post stays in the cache."""
 
+from contextlib import nullcontext
+
 from feed import services
 from lab.faults.unguarded.switch import lacks
 
-_forget = services.forget
+_forgetting = services.forgetting
 
 
-def _remember(*post_ids):
-    if not lacks("markers"):
-        _forget(*post_ids)
+def _remembering(*post_ids):
+    return nullcontext() if lacks("markers") else _forgetting(*post_ids)
 
 
-services.forget = _remember
+services.forgetting = _remembering
