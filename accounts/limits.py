@@ -88,7 +88,7 @@ def acquire(key: str, for_s: float) -> int:
     try:
         _advance([step], now_ms)
     except Limited as error:
-        if error.retry_after_s > for_s:  # the clock was put back
+        if error.retry_after_s > 2 * for_s:  # the clock was put back
             _rows(step.key).update(until_ms=now_ms)
         raise Limited(min(error.retry_after_s, RELEASED_SOON_S)) from None
     return now_ms + step.step_ms

@@ -150,11 +150,11 @@ def test_a_return_reads_nothing_from_a_replica(store, settings, monkeypatch):
     """It may not know of a friend yet. No test may connect to a second database."""
     monkeypatch.setitem(connections.settings, "replica", connections.settings["default"])
     settings.DATABASE_ROUTERS = ["db.replicas.Router"]
-    token = replicas._chosen.set("replica")
+    token = replicas._choose_once.set(lambda: "replica")
     try:
         assert read(store, 2) == []
     finally:
-        replicas._chosen.reset(token)
+        replicas._choose_once.reset(token)
         del connections["replica"]
 
 

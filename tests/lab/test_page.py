@@ -120,7 +120,7 @@ def test_nobody_is_shut_out(browser, scheme):
 def test_a_heading_sorts_by_its_figure_and_a_filter_hides_rows(browser):
     browser.find_element(By.XPATH, "//th//button[contains(., 'posts/s')]").send_keys("\n")
     rows = browser.find_elements(By.CSS_SELECTOR, "table.audited tbody tr")
-    rates = [row.find_elements(By.TAG_NAME, "td")[3].text for row in rows]
+    rates = [row.find_elements(By.TAG_NAME, "td")[4].text for row in rows]
 
     assert float(rates[0]) == max(map(float, rates))
 
