@@ -182,19 +182,17 @@ def free_port() -> int:
     It is this process's until that ends: neither it nor another of this user is given it again.
     """
     while True:
-        port = random.choice(PORTS)  # noqa: S311
+        port = next(_untried)
         with socket.socket() as probe:
             try:
                 fcntl.lockf(_claims(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
                 probe.bind((HERE, port))
             except OSError:
                 continue
-        if port not in _given:
-            _given.add(port)
-            return port
+        return port
 
 
-_given: set[int] = set()
+_untried = iter(random.sample(PORTS, len(PORTS)))
 
 
 @cache
