@@ -38,13 +38,14 @@ def report(folder: Path) -> int:
     (folder / "report.md").write_text(as_markdown(results, compared))
     (folder / "report.html").write_text(as_html(results, compared, folder))
     (folder / "headline.svg").write_text(plots.standing_alone(headline(compared)))
-    return max((summary.verdict.status for summary in compared), key=HARM)
+    return max((summary.status for summary in compared), key=HARM)
 
 
 def _with_verdict(result: Result) -> dict[str, Any]:
     """Return a run with its verdict; of an overload that of its worst step."""
-    verdicts = [summary.verdict for summary in summaries([result])]
-    return asdict(result) | {"verdict": max(verdicts, key=lambda it: HARM(it.status))._asdict()}
+    worst = max(summaries([result]), key=lambda it: HARM(it.status))
+    verdict = {name: getattr(worst, name) for name in ("deliveries", "figures", "objection")}
+    return asdict(result) | {"verdict": verdict}
 
 
 def _write_csv(path: Path, results: Sequence[dict[str, Any]]) -> None:
