@@ -181,15 +181,16 @@ def free_port() -> int:
 
     It is this process's until that ends: neither it nor another of this user is given it again.
     """
-    while True:
-        port = next(_untried)
+    claims = _claims()  # outside of the loop: a folder that can't be written is no taken port
+    for port in _untried:
         with socket.socket() as probe:
             try:
-                fcntl.lockf(_claims(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+                fcntl.lockf(claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
                 probe.bind((HERE, port))
             except OSError:
                 continue
         return port
+    raise RunFailed("no port is free")
 
 
 _untried = iter(random.sample(PORTS, len(PORTS)))
