@@ -14,7 +14,7 @@ from lab.reporting import plots
 from lab.reporting.comparison import summaries, verdicts
 from lab.reporting.page import as_html, headline
 from lab.reporting.tables import COLOURS, as_markdown, as_table, remarks
-from lab.results.result import Result, read_results
+from lab.results.result import Result, results_of
 from lab.results.verdict import HARM
 
 
@@ -24,9 +24,7 @@ def report(folder: Path) -> int:
     Writes report.html, report.md, its first picture as headline.svg, results.csv (a row a run) and
     results.json. Raises ValueError if there are no results.
     """
-    results = list(read_results(folder))
-    if not results:
-        raise ValueError(f"there are no results in {folder}")
+    results = results_of(folder)
     compared = summaries(results)
     print_whole(as_table(results, compared))
     Console().print(*remarks(results, compared), sep="\n")

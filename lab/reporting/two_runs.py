@@ -15,7 +15,7 @@ from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import TEMPLATES
 from lab.reporting.presentation import Column
 from lab.reporting.tables import audit, cell, labels, machine, without_rows
-from lab.results.result import Result, read_results
+from lab.results.result import Result, results_of
 from lab.results.summary import ENOUGH_REPEATS, Summary, is_tie
 
 MACHINE = ("cpu", "cpus", "memory_gib")
@@ -54,7 +54,7 @@ def compare(first: Path, second: Path, *, anyway: bool) -> Path:
 
 
 def _read_both(first: Path, second: Path) -> TwoRuns:
-    one, other = _read(first), _read(second)
+    one, other = results_of(first), results_of(second)
     experiments = sorted({result.experiment for result in (*one, *other)})
     if len(experiments) > 1:
         raise ValueError(f"compare folders of one experiment: these have {', '.join(experiments)}")
@@ -150,13 +150,6 @@ def _ratio(before: Summary, after: Summary, column: Column) -> str:
     if not old or new is None:
         return ""
     return "tie" if is_tie(before, after, column.figure) else f"x {new / old:.3g}"
-
-
-def _read(folder: Path) -> list[Result]:
-    results = list(read_results(folder))
-    if not results:
-        raise ValueError(f"there are no results in {folder}")
-    return results
 
 
 def _differences(one: Result, other: Result) -> Iterator[str]:
