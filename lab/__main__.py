@@ -30,7 +30,6 @@ from lab.reporting.two_runs import compare
 from lab.results.result import read_results
 from lab.results.verdict import HARM
 from lab.running.calibration import calibration_ms
-from lab.running.environment import warn_of_others
 from lab.running.invocation import Invocation
 from lab.running.load import chosen
 from lab.running.matrix import INTERRUPTED, run_matrix
@@ -80,13 +79,13 @@ def run_experiments(options: argparse.Namespace) -> int:
     if options.variants is not None or options.loads:
         names = ", ".join(replay.name for replay in replays)
         raise ValueError(f"--variants and --loads belong to one experiment: {names}")
-    statuses, out = [], _out(options)
+    worst, out = 0, _out(options)
     claim(out)
     for replay in replays:
-        statuses.append(run_experiment(replay, options, out / replay.name))
-        if statuses[-1] == INTERRUPTED:
+        worst = max(worst, run_experiment(replay, options, out / replay.name), key=HARM)
+        if worst == INTERRUPTED:
             break
-    return max(statuses, key=HARM)
+    return worst
 
 
 def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Path) -> int:
@@ -154,7 +153,6 @@ def bench_stores(options: argparse.Namespace) -> int:
     out: Path = options.out or RESULTS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
     targets, seconds = choose(options.stores), options.seconds
     claim(out)
-    warn_of_others()
     return 0 if bench(targets, grid, out, seconds=seconds, as_json=options.json) else 1
 
 

@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from lab.running.environment import warn_of_others
 from lab.running.resources import MORE_DISK, check_resources
 from lab.running.services import service_for
 from launch.processes import Processes, RunFailed
@@ -26,12 +27,16 @@ def check_folders(out: Path) -> None:
 
 
 def claim(out: Path) -> None:
-    """Make the folder of results, and keep other runs out of it until this process ends."""
+    """Make the folder of results, and keep other runs out of it until this process ends.
+
+    Says which other runs make load on this machine.
+    """
     check_folders(out)
     try:
         fcntl.flock(os.open(out, os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise RunFailed(f"another run writes into {out}: choose another --out DIR") from None
+    warn_of_others()
 
 
 def check_servers(variants: Sequence[Variant], choice: str) -> None:

@@ -181,20 +181,19 @@ def free_port() -> int:
 
     It is this process's until that ends: neither it nor another of this user is given it again.
     """
-    while True:
-        port = random.choice(PORTS)  # noqa: S311
+    claims = _claims()  # outside of the loop: a folder that can't be written is no taken port
+    for port in _untried:
         with socket.socket() as probe:
             try:
-                fcntl.lockf(_claims(), fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+                fcntl.lockf(claims, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
                 probe.bind((HERE, port))
             except OSError:
                 continue
-        if port not in _given:
-            _given.add(port)
-            return port
+        return port
+    raise RunFailed("no port is free")
 
 
-_given: set[int] = set()
+_untried = iter(random.sample(PORTS, len(PORTS)))
 
 
 @cache

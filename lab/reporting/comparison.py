@@ -120,10 +120,9 @@ def _contrast(best: Sequence[Summary]) -> str:
 
 def verdicts(compared: Sequence[Summary]) -> list[tuple[str, str, str]]:
     """Return the name of either verdict, its colour's kind, and in words what to do."""
-    found = [(it.name, it.verdict) for it in compared]
     return [
-        _told("Deliveries", "failed", Deliveries, [(name, it.deliveries) for name, it in found]),
-        _told("Figures", "unsound", Figures, [(name, it.figures) for name, it in found]),
+        _told("Deliveries", "failed", Deliveries, [(it.name, it.deliveries) for it in compared]),
+        _told("Figures", "unsound", Figures, [(it.name, it.figures) for it in compared]),
     ]
 
 

@@ -12,6 +12,7 @@ from lab.reporting.comparison import answer, presentation_of, published_beside, 
 from lab.reporting.meanings import MEANINGS
 from lab.results.result import Result
 from lab.results.summary import Summary
+from lab.results.verdict import KINDS
 
 HERE = Path(__file__).parent
 TEMPLATES = Environment(
@@ -25,7 +26,7 @@ TEMPLATES.globals["script"] = Markup((HERE / "tables.js").read_text())  # noqa: 
 def as_html(results: Sequence[Result], compared: Sequence[Summary], folder: Path) -> str:
     """Return the page; its links to lessons work from a folder inside the repository."""
     presentation = presentation_of(compared)
-    kinds = [summary.verdict.kind for summary in compared]
+    kinds = [KINDS[summary.status] for summary in compared]
     return TEMPLATES.get_template("page.html").render(
         title=tables.title(results),
         tried=first_screen.tried(results, compared),
@@ -37,7 +38,7 @@ def as_html(results: Sequence[Result], compared: Sequence[Summary], folder: Path
         verdicts=verdicts(compared),
         machine=tables.machine(results),
         headline=Markup(headline(compared)),  # noqa: S704  our own drawing
-        columns=tables.labels(compared),
+        columns=tables.labels(presentation.columns),
         rows=[
             {"kind": kind, "cells": cells}
             for kind, cells in zip_longest(kinds, tables.rows(compared), fillvalue="published")

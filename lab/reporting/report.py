@@ -14,7 +14,7 @@ from lab.reporting import plots
 from lab.reporting.comparison import summaries, verdicts
 from lab.reporting.page import as_html, headline
 from lab.reporting.tables import COLOURS, as_markdown, as_table, remarks
-from lab.results.result import Result, read_results
+from lab.results.result import Result, results_of
 from lab.results.verdict import HARM
 
 
@@ -24,9 +24,7 @@ def report(folder: Path) -> int:
     Writes report.html, report.md, its first picture as headline.svg, results.csv (a row a run) and
     results.json. Raises ValueError if there are no results.
     """
-    results = list(read_results(folder))
-    if not results:
-        raise ValueError(f"there are no results in {folder}")
+    results = results_of(folder)
     compared = summaries(results)
     print_whole(as_table(results, compared))
     Console().print(*remarks(results, compared), sep="\n")
@@ -38,13 +36,14 @@ def report(folder: Path) -> int:
     (folder / "report.md").write_text(as_markdown(results, compared))
     (folder / "report.html").write_text(as_html(results, compared, folder))
     (folder / "headline.svg").write_text(plots.standing_alone(headline(compared)))
-    return max((summary.verdict.status for summary in compared), key=HARM)
+    return max((summary.status for summary in compared), key=HARM)
 
 
 def _with_verdict(result: Result) -> dict[str, Any]:
     """Return a run with its verdict; of an overload that of its worst step."""
-    verdicts = [summary.verdict for summary in summaries([result])]
-    return asdict(result) | {"verdict": max(verdicts, key=lambda it: HARM(it.status))._asdict()}
+    worst = max(summaries([result]), key=lambda it: HARM(it.status))
+    verdict = {name: getattr(worst, name) for name in ("deliveries", "figures", "objection")}
+    return asdict(result) | {"verdict": verdict}
 
 
 def _write_csv(path: Path, results: Sequence[dict[str, Any]]) -> None:

@@ -17,6 +17,7 @@ from lab.reporting.presentation import Column, Published
 from lab.results import laws
 from lab.results.result import Result
 from lab.results.summary import Summary
+from lab.results.verdict import KINDS
 
 LIMITATIONS = (
     "Figures are of the measured window alone, after a warm-up. With closed arrivals a user who "
@@ -34,8 +35,8 @@ ELSEWHERE = (
 )
 
 
-def labels(compared: Sequence[Summary]) -> list[str]:
-    return ["variant", "audit", "figures", *(c.label for c in presentation_of(compared).columns)]
+def labels(columns: Sequence[Column]) -> list[str]:
+    return ["variant", "audit", "figures", *(column.label for column in columns)]
 
 
 def cells(summary: Summary, columns: Sequence[Column]) -> list[str]:
@@ -75,23 +76,25 @@ def audit(summary: Summary) -> str:
 def as_table(results: Sequence[Result], compared: Sequence[Summary]) -> Table:
     """Return the brief columns, which fit into a terminal."""
     brief = [column for column in presentation_of(compared).columns if column.brief]
-    table = Table(title=title(results), caption=machine(results), box=SIMPLE)
-    table.add_column("variant", no_wrap=True)
-    table.add_column("audit")
-    table.add_column("figures")
-    for column in brief:
-        table.add_column(column.label, justify="right", no_wrap=True)
+    table = without_rows(brief, title(results), machine(results))
     for summary in compared:
-        table.add_row(*cells(summary, brief), style=COLOURS[summary.verdict.kind])
+        table.add_row(*cells(summary, brief), style=COLOURS[KINDS[summary.status]])
     table.add_section()
     for published in published_beside(compared):
         table.add_row(*published_cells(published, brief), style="dim")
     return table
 
 
+def without_rows(columns: Sequence[Column], title: str, caption: str | None) -> Table:
+    table = Table(title=title, caption=caption, box=SIMPLE)
+    for at, label in enumerate(labels(columns)):
+        table.add_column(label, justify="right" if at > 2 else "left", no_wrap=True)
+    return table
+
+
 def as_markdown(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     failed = errors(results)
-    head = labels(compared)
+    head = labels(presentation_of(compared).columns)
     parts = [
         f"# {title(results)}",
         answer(compared),

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from markupsafe import Markup
-from rich.box import SIMPLE
 from rich.table import Table
 
 from lab.progress import print_whole
@@ -15,8 +14,8 @@ from lab.reporting.formats import few
 from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import TEMPLATES
 from lab.reporting.presentation import Column
-from lab.reporting.tables import audit, cell, machine
-from lab.results.result import Result, read_results
+from lab.reporting.tables import audit, cell, labels, machine, without_rows
+from lab.results.result import Result, results_of
 from lab.results.summary import ENOUGH_REPEATS, Summary, is_tie
 
 MACHINE = ("cpu", "cpus", "memory_gib")
@@ -55,7 +54,7 @@ def compare(first: Path, second: Path, *, anyway: bool) -> Path:
 
 
 def _read_both(first: Path, second: Path) -> TwoRuns:
-    one, other = _read(first), _read(second)
+    one, other = results_of(first), results_of(second)
     experiments = sorted({result.experiment for result in (*one, *other)})
     if len(experiments) > 1:
         raise ValueError(f"compare folders of one experiment: these have {', '.join(experiments)}")
@@ -69,18 +68,16 @@ def _read_both(first: Path, second: Path) -> TwoRuns:
 
 
 def _as_table(runs: TwoRuns) -> Table:
-    title, caption = f"{runs.first} → {runs.second}", ", ".join(runs.unlike) or None
-    table = Table(title=title, caption=caption, box=SIMPLE)
-    columns = [column for column in _columns(runs) if column.brief]
-    for number, label in enumerate(_labels(columns)):
-        table.add_column(label, justify="right" if number > 2 else "left", no_wrap=True)
+    columns = [column for column in presentation_of(runs.pairs[0]).columns if column.brief]
+    title, unlike = f"{runs.first} → {runs.second}", ", ".join(runs.unlike)
+    table = without_rows(columns, title, unlike or None)
     for pair in runs.pairs:
         table.add_row(*_cells(pair, columns))
     return table
 
 
 def _as_html(runs: TwoRuns) -> str:
-    shown, columns = presentation_of(runs.pairs[0]), _columns(runs)
+    shown = presentation_of(runs.pairs[0])
     said = [_ratio(*pair, shown.headline) for pair in runs.pairs]
     picture = plots.changes(runs.pairs, shown.headline.figure, shown.headline.label, said)
     return TEMPLATES.get_template(PAGE).render(
@@ -90,8 +87,8 @@ def _as_html(runs: TwoRuns) -> str:
         lesson=first_screen.lesson("docs/reading-a-report.md", runs.second),
         headline=shown.headline.label,
         picture=Markup(picture),  # noqa: S704  our own drawing
-        columns=_labels(columns),
-        rows=[{"kind": "", "cells": _cells(pair, columns)} for pair in runs.pairs],
+        columns=labels(shown.columns),
+        rows=[{"kind": "", "cells": _cells(pair, shown.columns)} for pair in runs.pairs],
         meanings=MEANINGS,
     )
 
@@ -135,14 +132,6 @@ def _advice(runs: TwoRuns) -> str:
     return "Run both in one session before you rely on a difference: machines change over time."
 
 
-def _columns(runs: TwoRuns) -> Sequence[Column]:
-    return presentation_of(runs.pairs[0]).columns
-
-
-def _labels(columns: Sequence[Column]) -> list[str]:
-    return ["variant", "audit", "figures", *(column.label for column in columns)]
-
-
 def _cells(pair: Pair, columns: Sequence[Column]) -> list[str]:
     verdicts = (tuple(map(audit, pair)), tuple(one.figures for one in pair))
     told = (after if before == after else f"{before} → {after}" for before, after in verdicts)
@@ -161,13 +150,6 @@ def _ratio(before: Summary, after: Summary, column: Column) -> str:
     if not old or new is None:
         return ""
     return "tie" if is_tie(before, after, column.figure) else f"x {new / old:.3g}"
-
-
-def _read(folder: Path) -> list[Result]:
-    results = list(read_results(folder))
-    if not results:
-        raise ValueError(f"there are no results in {folder}")
-    return results
 
 
 def _differences(one: Result, other: Result) -> Iterator[str]:

@@ -121,6 +121,13 @@ def _sum(parts: Iterable[float | None]) -> float | None:
     return None if None in known else sum(part for part in known if part is not None)
 
 
+def results_of(folder: Path) -> list[Result]:
+    """Read every result below a folder, oldest first. Raises ValueError if there is none."""
+    if results := list(read_results(folder)):
+        return results
+    raise ValueError(f"there are no results in {folder}")
+
+
 def read_results(folder: Path) -> Iterator[Result]:
     """Read every result below a folder, oldest first. Raises ValueError for a malformed one."""
     results = []

@@ -7,7 +7,15 @@ from typing import ClassVar
 
 from lab.results import laws
 from lab.results.result import Figure, Result
-from lab.results.verdict import FAILED, Deliveries, Figures, Verdict, deliveries_of, figures_of
+from lab.results.verdict import (
+    FAILED,
+    GOOD,
+    UNSOUND,
+    Deliveries,
+    Figures,
+    deliveries_of,
+    figures_of,
+)
 from launch.variants import Variant
 
 SAME = 0.02
@@ -44,19 +52,27 @@ class Summary:
         return all(result.audit is not None and result.audit["ok"] for result in self.results)
 
     @property
-    def verdict(self) -> Verdict:
-        """That on the worst of the runs, and its worst figures."""
+    def deliveries(self) -> Deliveries:
+        """The verdict on the worst of the runs."""
         every = [deliveries_of(self.variant, result) for result in self.results]
-        return Verdict(max(every, key=list(Deliveries).index), self.figures, self.objection)
+        return max(every, key=list(Deliveries).index)
 
     @property
     def figures(self) -> Figures:
+        """The verdict on the worst figures."""
         return max(map(figures_of, self.results), key=list(Figures).index)
 
     @property
     def objection(self) -> str | None:
         """What is not as it should be beside the deliveries, in capitals; None if nothing."""
         return None
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        if self.objection or self.deliveries not in GOOD:
+            return FAILED
+        return 0 if self.figures in GOOD else UNSOUND
 
     @property
     def is_cut_off(self) -> bool:
@@ -66,7 +82,7 @@ class Summary:
     @property
     def as_expected(self) -> bool:
         """Every run finished with the audit that it should have, and there is no objection."""
-        return self.verdict.status != FAILED
+        return self.status != FAILED
 
     @property
     def can_be_compared(self) -> bool:

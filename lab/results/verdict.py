@@ -1,7 +1,6 @@
 """The two verdicts on runs, apart: what became of deliveries, and what figures are worth."""
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from lab.results import laws
 from lab.results.result import Result
@@ -10,6 +9,8 @@ from launch.variants import Variant
 FAILED, UNSOUND = 1, 3
 """Exit statuses (docs/laboratory.md)."""
 HARM = (0, UNSOUND, FAILED, 130).index  # a sort key
+KINDS = {0: "measured", UNSOUND: "unsound", FAILED: "failed"}
+"""What a status is coloured by."""
 
 
 class Deliveries(StrEnum):
@@ -46,25 +47,6 @@ WHAT_TO_DO: dict[StrEnum, str] = {
     Figures.INCONSISTENT: ": they break a law of every measurement. Run it again",
     Figures.BUSY: ": other programs used it. End them, or add --shared to judge deliveries alone",
 }
-
-
-class Verdict(NamedTuple):
-    deliveries: Deliveries
-    figures: Figures
-    objection: str | None
-    """What else is not as it should be, in capitals: a threshold or a control."""
-
-    @property
-    def status(self) -> int:
-        """The exit status."""
-        if self.objection or self.deliveries not in GOOD:
-            return FAILED
-        return 0 if self.figures in GOOD else UNSOUND
-
-    @property
-    def kind(self) -> str:
-        """What it is coloured by."""
-        return {0: "measured", UNSOUND: "unsound", FAILED: "failed"}[self.status]
 
 
 def deliveries_of(variant: Variant, result: Result) -> Deliveries:

@@ -6,7 +6,6 @@ from pathlib import Path
 from lab.experiments.base import Asked
 from lab.progress import console
 from lab.results.result import Result
-from lab.running.environment import warn_of_others
 from lab.running.invocation import Invocation
 from lab.running.load import Load
 from lab.running.repeats import Repeats
@@ -25,7 +24,6 @@ def run_matrix(
     experiment = invocation.experiment
     loads = [load for variant in variants for load in experiment.loads_of(variant, asked)]
     console.print(invocation.estimate(loads, repeats.first))
-    warn_of_others()
     try:
         for repeat in repeats.numbers(out):
             _run_once(invocation, asked, _rotated(variants, repeat - 1), repeat, out)

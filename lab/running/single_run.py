@@ -28,7 +28,6 @@ from launch.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
 ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "collector", "locust", "lab")
-SHARED = "Other programs used the machine too (--shared), so utilisation was not judged."
 SATURATED = 0.9
 """Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the
 generator is the limit: requests that are answered wait for it to notice."""
@@ -87,10 +86,7 @@ def _measure(
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
-        result.environment["limitations"] = [
-            *service.limitations,
-            *([SHARED] if invocation.shared else []),
-        ]
+        result.environment["limitations"] = list(service.limitations)
         with Sampler(processes) as sampler:
             load = invocation.experiment.generate(load, service, out)
             result.window_s = load.run_time_s

@@ -154,7 +154,3 @@ def _sees(node: Node, replicas: int) -> bool:
     told = node.ask("CLUSTER NODES").values()
     found = sum("slave" in it["flags"] and it["connected"] for it in told)
     return bool(found == replicas and node.ask("CLUSTER INFO")["cluster_state"] == "ok")
-
-
-def _knows(node: Node) -> int:
-    return int(node.ask("CLUSTER INFO")["cluster_known_nodes"])

@@ -5,10 +5,12 @@ import os
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from lab.__main__ import main
+from lab.experiments import EXPERIMENTS
 from lab.experiments.faults.figures import audit_of
 from lab.faults.catalogue import FAULTS
 from tests.lab.test_faults import CLEAN as WHOLE
@@ -106,6 +108,21 @@ def test_times_of_a_fault_count_on_a_quiet_machine_only():
     assert not audit_of(late, WHOLE, of)["ok"]
     assert audit_of(late, WHOLE, of, is_busy=True)["ok"]
     assert not audit_of(late, lossy, of, is_busy=True)["ok"]
+
+
+def test_times_of_a_fault_are_not_judged_where_the_machine_is_shared(tmp_path, monkeypatch):
+    late, one = seen(slowest_probe_s=9.0), fault(seen())
+    one.environment = one.environment | SHARED["environment"]
+    monkeypatch.setattr("lab.experiments.faults.audit_pages", lambda *_: WHOLE)
+    monkeypatch.setattr("lab.experiments.faults.Seen.read", lambda _: late)
+    service = SimpleNamespace(folder=tmp_path, variant=None)
+    load = SimpleNamespace(name="redis-emptied")
+
+    EXPERIMENTS["faults"].conclude(
+        SimpleNamespace(service=service, result=one, folder=tmp_path, load=load)
+    )
+
+    assert one.audit["ok"]
 
 
 def test_the_worst_status_of_all_replays_is_that_of_the_lost_deliveries(tmp_path, monkeypatch):

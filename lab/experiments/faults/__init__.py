@@ -128,7 +128,7 @@ class Faults(Experiment):
         with stage("audit"):
             audit = audit_pages(measured.service, measured.service.folder / "accepted.csv")
         seen, fault = Seen.read(measured.folder), FAULTS[measured.load.name]
-        is_control = isinstance(measured.service.variant, Control)
-        is_busy = not is_control and any(laws.utilisation(measured.result))
-        measured.result.audit = figures.audit_of(seen, audit, fault, is_busy=is_busy)
-        measured.result.extra |= figures.as_extra(seen)
+        result, is_control = measured.result, isinstance(measured.service.variant, Control)
+        is_busy = not is_control and (result.shared or any(laws.utilisation(result)))
+        result.audit = figures.audit_of(seen, audit, fault, is_busy=is_busy)
+        result.extra |= figures.as_extra(seen)
