@@ -7,12 +7,11 @@ import time
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
-from django.db.models import DurationField, Exists, ExpressionWrapper, F, OuterRef, Subquery
-from django.db.models.functions import Now
+from django.db.models import Subquery
 
 from feed import statements
 from feed.friends import FriendCounts
-from feed.models import Poison, Post, PostQuerySet
+from feed.models import AGE, Post, PostQuerySet
 from feed.strategies import get_strategy
 
 REMEMBERED_S = 1.0
@@ -69,10 +68,7 @@ def reason_full() -> str | None:
 
     A post that can't be delivered doesn't count, or it would end all posts.
     """
-    if not get_strategy().delivers:
-        return None
-    oldest = _oldest()
-    if oldest is None:
+    if not (oldest := _oldest()):
         return None
     oldest_id, waited_s, newest_id = oldest
     longest_s, most = settings.FEED_BACKLOG_MAX_AGE_S, settings.FEED_BACKLOG_MAX_POSTS
@@ -87,7 +83,7 @@ def reason_full() -> str | None:
 def authors_behind() -> frozenset[int]:
     """Return the authors of whom more than FEED_BACKLOG_MAX_OF_AUTHOR deliveries wait."""
     most, oldest = settings.FEED_BACKLOG_MAX_OF_AUTHOR, _oldest()
-    if not most or oldest is None or oldest[1] < BEHIND_S or not get_strategy().delivers:
+    if not most or oldest is None or oldest[1] < BEHIND_S:
         return frozenset()
     posts = statements.waiting_by_author(LOOKED_AT)
     friends = _friends.of(posts)
@@ -96,16 +92,11 @@ def authors_behind() -> frozenset[int]:
 
 def _oldest() -> tuple[int, float, int] | None:
     """Return id and age in seconds of the post that is to be delivered next, and the newest id."""
-    age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
+    if not get_strategy().delivers:
+        return None
     newest = Post.objects.order_by("-id").values("id")[:1]
-    found = _waiting().values_list("id", age, Subquery(newest)).first()
+    found = _pending().due().values_list("id", AGE, Subquery(newest)).first()
     return found and (found[0], found[1].total_seconds(), found[2])
-
-
-def _waiting() -> PostQuerySet:
-    """Return the posts that drainers are to deliver next, in their order."""
-    aside = Poison.objects.filter(post=OuterRef("pk"))
-    return _pending().filter(~Exists(aside))
 
 
 def _pending() -> PostQuerySet:

@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 
@@ -130,20 +131,13 @@ def _heal() -> None:
         partial(people.finish_changes, until=until),
         _forget_delivered_poison,
     )
-    try:
-        with limits.lease("heal", for_s=HEAL_LEASE_S):
-            for step in steps:
-                _try(step)
-    except Limited:
-        pass  # another process does it
+    with suppress(Limited), limits.lease("heal", for_s=HEAL_LEASE_S):
+        for step in steps:
+            try:
+                step()
+            except Exception:
+                logger.warning("a step of healing failed", exc_info=True)
     _healed_at = time.monotonic()
-
-
-def _try(step: Callable[[], object]) -> None:
-    try:
-        step()
-    except Exception:  # the next step, and deliveries, may do without it
-        logger.warning("a step of healing failed", exc_info=True)
 
 
 def _forget_delivered_poison() -> None:
@@ -154,8 +148,7 @@ def _forget_delivered_poison() -> None:
 
 def _due() -> PostQuerySet:
     """Return the posts that are neither set aside nor left to the strategy."""
-    aside = Poison.objects.filter(post=OuterRef("pk"))
-    backlog = Post.objects.pending().filter(~Exists(aside))
+    backlog = Post.objects.pending().due()
     if get_strategy().grace_s:
         past = Q(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
         backlog = backlog.filter(past | Q(created_at__gt=Now()))  # a clock may have been put back

@@ -61,20 +61,24 @@ def mark_of_the_cache() -> Rider | None:
 def hydrate(ids: Sequence[int], mark: Rider | None = None) -> dict[int, bytes]:
     """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``).
 
-    Without an answer of Redis, all of them come from the database.
-    ``mark``: if it was read, this process may answer with posts that it has kept.
+    ``mark``: if it was read, this process may answer with posts that it has kept. Without an answer
+    of Redis, the database has the rest.
     """
-    posts = dict.fromkeys(ids, ASK_THE_DATABASE)
+    posts: dict[int, bytes] = {}
     prefix = _prefix()
     with suppress(RedisError, ConnectionInterrupted):
-        posts |= _from_the_cache(ids, prefix, mark)
-    if not (missing := _missing(posts)):
-        return posts
-    found = _read(missing)
-    with suppress(RedisError, ConnectionInterrupted):
-        _keep(found, prefix)
-    posts |= found
-    return {post_id: post for post_id, post in posts.items() if post}
+        held = _kept_under(prefix, mark) if mark and mark.was_sent else {}
+        posts = {post_id: held[post_id] for post_id in ids if post_id in held}
+        if missing := [post_id for post_id in ids if post_id not in posts]:
+            cached = _cached(missing, prefix)
+            posts |= cached
+            held |= cached
+    if missing := [post_id for post_id in ids if post_id not in posts]:
+        found = _read(missing)
+        with suppress(RedisError, ConnectionInterrupted):
+            _keep(found, prefix)
+        posts |= found
+    return {post_id: posts[post_id] for post_id in ids if post_id in posts}
 
 
 def forget(*post_ids: int) -> None:
@@ -82,7 +86,7 @@ def forget(*post_ids: int) -> None:
     prefix = _prefix()
     markers = {f"{prefix}{post_id}": ASK_THE_DATABASE for post_id in post_ids}
     # In this order: who reads the new mark must find the markers.
-    caches["posts"].set_many(markers | {_mark_key(): _new_mark()}, 2 * KEEP_S)
+    caches["posts"].set_many(markers | {_mark_key(): secrets.token_bytes(8)}, 2 * KEEP_S)
 
 
 @contextmanager
@@ -97,31 +101,16 @@ def forgetting(*post_ids: int) -> Iterator[None]:
         forget(*post_ids)
 
 
-def _from_the_cache(ids: Sequence[int], prefix: str, mark: Rider | None) -> dict[int, bytes]:
-    """Return those of the posts that this process or the cache has."""
-    held = _kept_under(prefix, mark) if mark and mark.was_sent else {}
-    posts = {post_id: held[post_id] for post_id in ids if post_id in held}
-    if missing := [post_id for post_id in ids if post_id not in posts]:
-        cached = _cached(missing, prefix)
-        posts |= cached
-        held |= cached
-    return posts
-
-
 def _kept_under(prefix: str, mark: Rider) -> dict[int, bytes]:
     """Return what this process has kept, to be added to."""
     global _kept
     if not mark.reply:
-        caches["posts"].add(_mark_key(), _new_mark(), 2 * KEEP_S)
+        caches["posts"].add(_mark_key(), secrets.token_bytes(8), 2 * KEEP_S)
         return {}
     kept = _kept
     if not kept.serves(prefix, mark.reply):
         kept = _kept = _Kept(prefix, mark.reply)
     return kept.posts
-
-
-def _missing(posts: Mapping[int, bytes]) -> list[int]:
-    return [post_id for post_id, post in posts.items() if post == ASK_THE_DATABASE]
 
 
 def _cached(ids: Sequence[int], prefix: str) -> dict[int, bytes]:
@@ -134,7 +123,11 @@ def _cached(ids: Sequence[int], prefix: str) -> dict[int, bytes]:
 def _read(ids: Sequence[int]) -> dict[int, bytes]:
     # With a filter on deleted_at, SQLite would scan the index of all live posts.
     found = Post.objects.in_bulk(ids).values()
-    return {post.id: _json(post) for post in found if post.deleted_at is None}
+    return {
+        post.id: ENCODER.encode(SERIALIZER.to_representation(post)).encode()
+        for post in found
+        if post.deleted_at is None
+    }
 
 
 def _keep(posts: Mapping[int, bytes], prefix: str) -> None:
@@ -144,14 +137,6 @@ def _keep(posts: Mapping[int, bytes], prefix: str) -> None:
         names = {str(key(f"{prefix}{post_id}")): post for post_id, post in posts.items()}
         client = get_redis_connection("posts")
         pipelined(client, [("SET", *it, "NX", "EX", KEEP_S) for it in names.items()])
-
-
-def _json(post: Post) -> bytes:
-    return ENCODER.encode(SERIALIZER.to_representation(post)).encode()
-
-
-def _new_mark() -> bytes:
-    return secrets.token_bytes(8)
 
 
 def _mark_key() -> str:

@@ -8,6 +8,8 @@ from accounts.models import Person
 MAX_BODY_CHARACTERS = 2000
 MAX_ERROR_CHARACTERS = 500
 
+AGE = models.ExpressionWrapper(Now() - models.F("created_at"), output_field=models.DurationField())
+
 
 class PostQuerySet(models.QuerySet["Post"]):
     def live(self) -> "PostQuerySet":
@@ -17,6 +19,10 @@ class PostQuerySet(models.QuerySet["Post"]):
     def pending(self) -> "PostQuerySet":
         """The backlog: posts without a receipt."""
         return self.filter(delivered_at=None)
+
+    def due(self) -> "PostQuerySet":
+        """Posts that are not set aside."""
+        return self.filter(~models.Exists(Poison.objects.filter(post=models.OuterRef("pk"))))
 
 
 class Post(models.Model):

@@ -106,20 +106,35 @@ def _locked_state(person_id: int) -> State:
 def _differing(state: State, person_id: int) -> Iterator[Collection[int]]:
     """Yield the ids of a person's posts that are in another state, some at a time.
 
-    Of a deleted person all: some stores have copies of texts, also of posts deleted before.
+    Some stores have copies of texts, also of posts that their author had deleted.
     """
     # Without a filter on deleted_at: SQLite would scan the index of all live posts.
     posts = Post.objects.filter(author_id=person_id).annotate(size=Length("body")).order_by("id")
     last = 0
     while found := list(posts.filter(id__gt=last).values_list("id", "deleted_at", "size")[:BATCH]):
         last = found[-1][0]
-        yield [
+        copied = _copied([it[0] for it in found]) if state is State.ERASED else set()
+        differing = [
             post_id
             for post_id, deleted_at, size in found
             if (state is State.SHOWN and deleted_at and size)
-            or (state is State.HIDDEN and not deleted_at)
-            or state is State.ERASED
+            or (state is not State.SHOWN and not deleted_at)
+            or (state is State.ERASED and (size or post_id in copied))
         ]
+        if differing:
+            yield differing
+
+
+def _copied(post_ids: Collection[int]) -> set[int]:
+    """Return which of these posts have copies of their texts."""
+    return {
+        post_id
+        for entries in CopiedEntry.__subclasses__()
+        for post_id in entries.objects.filter(post__in=post_ids)
+        .exclude(body="")
+        .values_list("post_id", flat=True)
+        .distinct()
+    }
 
 
 def _bring(post_ids: Collection[int], state: State, person_id: int) -> bool:
@@ -127,8 +142,6 @@ def _bring(post_ids: Collection[int], state: State, person_id: int) -> bool:
 
     Whoever delivers or likes a post locks it first, so it is locked before its author here.
     """
-    if not post_ids:
-        return True
     posts = Post.objects.filter(id__in=post_ids)
     with forgetting(*post_ids), transaction.atomic():
         list(posts.order_by("id").select_for_update().values_list("id"))

@@ -2,13 +2,12 @@
 
 from typing import NamedTuple
 
-from django.db.models import Count, DurationField, ExpressionWrapper, F, Func, Subquery
-from django.db.models.functions import Now
+from django.db.models import Count, F, Func, Subquery
 from redis.exceptions import RedisError
 
 from feed import epochs
 from feed.hydration import hydrate, mark_of_the_cache
-from feed.models import AuthorChange, FriendshipChange, Poison, Post
+from feed.models import AGE, AuthorChange, FriendshipChange, Poison, Post
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.redis_server import taking_along
 from feed.visibility import visible
@@ -77,8 +76,7 @@ def backlog() -> Backlog:
     pending = Post.objects.pending()
     oldest_id = pending.values_list(Func("id", function="MIN"))
     count = Subquery(pending.values_list(Func("id", function="COUNT")))
-    age = ExpressionWrapper(Now() - F("created_at"), output_field=DurationField())
-    found = Post.objects.filter(id=Subquery(oldest_id)).values_list(count, age).first()
+    found = Post.objects.filter(id=Subquery(oldest_id)).values_list(count, AGE).first()
     if found is None:
         return Backlog(0, None)
     posts, oldest_age = found

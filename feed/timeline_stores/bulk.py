@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from feed.models import BulkEntry, Post
-from feed.timeline_stores.rowwise import CopyingStore, missing_entries, owners_of
+from feed.timeline_stores.rowwise import CopyingStore
 
 STATEMENT_BYTES = 2**19
 """Half of the smallest ``max_allowed_packet`` that servers come with."""
@@ -14,13 +14,7 @@ class Bulk(CopyingStore):
 
     model = BulkEntry
 
-    accepts_partial_delivery = True
-
-    def deliver(self, posts: Sequence[Post]) -> None:
-        for post in posts:
-            self.deliver_to(post, owners_of(post))
-
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
         row_bytes = ROW_BYTES + 2 * len(post.body.encode())  # each byte may have to be escaped
-        missing = missing_entries(BulkEntry, post, owner_ids)
+        missing = self.missing_entries(post, owner_ids)
         BulkEntry.objects.bulk_create(missing, batch_size=max(1, STATEMENT_BYTES // row_bytes))

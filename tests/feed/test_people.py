@@ -10,6 +10,7 @@ from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
 
+from accounts import services as accounts
 from accounts.blocks import block
 from accounts.friendships import ask
 from accounts.models import Friendship, Membership, Person, Profile, Session
@@ -349,6 +350,18 @@ def test_a_person_with_many_posts_is_hidden_a_part_at_a_time(friends, monkeypatc
 
     assert [people._finish(1, until=0), Post.objects.live().count()] == [False, 2]
     assert [people._finish(1, until=9), Post.objects.live().count()] == [True, 0]
+
+
+def test_a_deletion_goes_on_where_its_time_ended(friends, monkeypatch):
+    """Else one with many posts would begin anew each time, and let no later change be finished."""
+    monkeypatch.setattr(people, "BATCH", 2)
+    Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(4))
+    accounts.delete(1)
+    times = iter(range(10))
+    monkeypatch.setattr(people, "time", SimpleNamespace(monotonic=lambda: next(times)))
+
+    assert [people._finish(1, until=0), people._finish(1, until=2)] == [False, True]
+    assert not Post.objects.exclude(body="").exists()
 
 
 def test_many_friends_posts_and_likes_go_in_batches(db, monkeypatch):
