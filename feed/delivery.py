@@ -34,7 +34,7 @@ HEAL_WITHIN_S = 2.0
 """After this time no further change is finished before the next batch."""
 HEAL_LEASE_S = 10.0
 """A process that died while it healed hinders the others for this time."""
-_healed_at = _retry_at = float("-inf")
+_heal_at = _retry_at = float("-inf")
 _failed_alone: set[int] = set()
 """Posts that this process could not deliver in a batch of their own."""
 
@@ -120,10 +120,11 @@ def _heal() -> None:
 
     One process does it at a time. What fails stops neither the other steps nor deliveries.
     """
-    global _healed_at
-    if time.monotonic() < _healed_at + HEAL_EVERY_S:
+    global _heal_at
+    began_at = time.monotonic()
+    if began_at < _heal_at:
         return
-    store, until = get_timeline_store(), time.monotonic() + HEAL_WITHIN_S
+    store, until = get_timeline_store(), began_at + HEAL_WITHIN_S
     steps = (
         partial(epochs.check, store),
         partial(celebrities.advance, store, per_s=batches.pace.per_s),
@@ -137,7 +138,9 @@ def _heal() -> None:
                 step()
             except Exception:
                 logger.warning("a step of healing failed", exc_info=True)
-    _healed_at = time.monotonic()
+    took_s = time.monotonic() - began_at
+    pause_s = took_s if took_s > HEAL_WITHIN_S else HEAL_EVERY_S  # deliveries have half of the time
+    _heal_at = began_at + took_s + pause_s
 
 
 def _forget_delivered_poison() -> None:

@@ -95,11 +95,12 @@ def finish_each(
     for change in changes:
         if time.monotonic() > until:
             return
+        # First, since what fails may leave no connection.
+        type(change).objects.filter(id=change.id).update(changed_at=Now())
         try:
             finish(change)
         except Exception:
             logger.exception("a change of person %s cannot be finished", change.person_id)
-            type(change).objects.filter(id=change.id).update(changed_at=Now())
 
 
 def _note(person_id: int, friend_ids: Sequence[int]) -> None:

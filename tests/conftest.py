@@ -78,6 +78,7 @@ def undelayed(monkeypatch):
     monkeypatch.setattr(epochs, "CLOSED_S", 0)
     monkeypatch.setattr(epochs, "REMEMBERED_S", 0)
     monkeypatch.setattr(delivery, "HEAL_EVERY_S", 0)
+    monkeypatch.setattr(delivery, "_heal_at", float("-inf"))
 
 
 @pytest.fixture(autouse=True)

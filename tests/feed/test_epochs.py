@@ -146,7 +146,7 @@ def test_the_first_batch_after_a_restore_does_not_hide_it(ring, monkeypatch, reu
 
     with pytest.raises(epochs.StoreUnusable, match="newer than the database"):
         deliver([post])
-    monkeypatch.setattr(delivery, "_healed_at", float("-inf"))
+    monkeypatch.setattr(delivery, "_heal_at", float("-inf"))
     deliver_pending(100)
 
     assert posts[reused].id not in shown(2)
