@@ -54,9 +54,8 @@ def confirm_room(author_id: int) -> None:
     if asked_at > _known.until:
         _known.until = asked_at + REMEMBERED_S  # at once: other threads needn't ask, too
         _known.reason, _known.authors = reason_full(), authors_behind()
-        answered_at = time.monotonic()
-        took_s = answered_at - asked_at
-        _known.until = answered_at + max(REMEMBERED_S, REMEMBERED_TIMES * took_s)
+        took_s = time.monotonic() - asked_at
+        _known.until = asked_at + took_s + max(REMEMBERED_S, REMEMBERED_TIMES * took_s)
     if _known.reason:
         raise BacklogFull(_known.reason)
     if author_id in _known.authors:

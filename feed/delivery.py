@@ -74,9 +74,8 @@ def deliver_pending(limit: int) -> int:
     It claims fewer for a while after an error, and leaves claimed posts that would be too many
     deliveries to the next batch (``feed.batches``). Posts that the strategy may still be
     delivering itself are left alone (``Strategy.grace_s``). A batch that fails is delivered in
-    halves, or as smaller batches later, until the post that fails is alone. It is set aside if the
-    store takes another delivery right after it has failed, and is tried again later, alone. Raises
-    the error of a server that is away.
+    halves, or as smaller batches later, until the post that fails is alone; then it may be set
+    aside (``_is_to_blame``). Raises the error of a server that is away.
 
     Returns how many were claimed; 0 means that there was nothing to claim. The claim is the rows'
     locks (on SQLite the database's), held until the receipts commit: a process that dies releases

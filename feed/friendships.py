@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from math import inf
 from typing import TypeVar
@@ -83,20 +83,19 @@ def end_all(person_id: int) -> None:
 
 def finish_changes(*, until: float = inf) -> None:
     """Finish the changes of processes that died after the commit, until this monotonic time."""
-    long_ago = Now() - timedelta(seconds=LEFT_BEHIND_S)
-    left = FriendshipChange.objects.filter(changed_at__lt=long_ago).order_by("changed_at")
-    finish_each(left[:MOST_AT_ONCE], lambda change: _finish([change]), until=until)
+    finish_each(FriendshipChange, LEFT_BEHIND_S, until, lambda change: _finish([change]))
 
 
 def finish_each(
-    changes: Iterable[Change], finish: Callable[[Change], object], *, until: float
+    model: type[Change], age_s: float, until: float, finish: Callable[[Change], object]
 ) -> None:
-    """Finish changes one by one; one that fails stops no other, and is tried again after them."""
-    for change in changes:
+    """Finish old changes; one that fails stops no other, and is tried again after them."""
+    old = model.objects.filter(changed_at__lt=Now() - timedelta(seconds=age_s))
+    for change in old.order_by("changed_at")[:MOST_AT_ONCE]:
         if time.monotonic() > until:
             return
         # First, since what fails may leave no connection.
-        type(change).objects.filter(id=change.id).update(changed_at=Now())
+        model.objects.filter(id=change.id).update(changed_at=Now())
         try:
             finish(change)
         except Exception:

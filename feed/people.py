@@ -7,7 +7,6 @@ two more seconds, so what somebody wrote meanwhile is hidden LATE_S after the ch
 
 import time
 from collections.abc import Callable, Collection, Iterator
-from datetime import timedelta
 from enum import Enum, auto
 from functools import partial
 from math import inf
@@ -67,9 +66,7 @@ def finish_changes(*, until: float = inf) -> None:
         if _finish(change.person_id, until=until):
             change.delete()
 
-    long_ago = Now() - timedelta(seconds=LATE_S)
-    left = AuthorChange.objects.filter(changed_at__lt=long_ago).order_by("changed_at")
-    friendships.finish_each(left[:BATCH], finish, until=until)
+    friendships.finish_each(AuthorChange, LATE_S, until, finish)
 
 
 def _change(write: Callable[[int], None], person_id: int) -> None:
