@@ -15,8 +15,7 @@ class CopyingStore(RowStore):
 
     def deliver(self, posts: Sequence[Post]) -> None:
         for post in posts:
-            friends = deliverable().filter(person_id=post.author_id)
-            self.deliver_to(post, [post.author_id, *friends.values_list("friend_id", flat=True)])
+            self.deliver_to(post, owners_of(post))
 
     def missing_entries(self, post: Post, owner_ids: Sequence[int]) -> Iterator[CopiedEntry]:
         """Yield the missing rows of a post, unsaved; none if it has been delivered."""
@@ -40,3 +39,8 @@ class Rowwise(CopyingStore):
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
         for entry in self.missing_entries(post, owner_ids):
             entry.save(force_insert=True)
+
+
+def owners_of(post: Post) -> list[int]:
+    friends = deliverable().filter(person_id=post.author_id).values_list("friend_id", flat=True)
+    return [post.author_id, *friends]
