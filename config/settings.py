@@ -161,7 +161,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-READY_WITHIN_S = env.float("READY_WITHIN_S", default=1.0)
+READY_WITHIN_S = env.float("READY_WITHIN_S", default=0.7)
 """Seconds that /readyz and /statusz wait for the database and the timeline store."""
 READY_BACKLOG_AGE_S = env.float("READY_BACKLOG_AGE_S", default=0.0)
 """/readyz answers 503 while the oldest post without a receipt is older than this; 0: never."""
