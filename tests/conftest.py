@@ -66,10 +66,22 @@ def unknown_epoch():
 
 
 @pytest.fixture(autouse=True)
-def unasked_questions():
-    """Let no test get an answer to another one's probe, nor use its connections."""
+def unasked_questions(monkeypatch):
+    """Let no test get an answer to another one's probe, nor use its connections.
+
+    Probes ask in a thread of their own: what they commit there is not rolled back with a test.
+    """
     for question in (health._database, health._counts, health._store):
         question.forget()
+        monkeypatch.setattr(question, "ask", _outside_transactions(question.ask))
+
+
+def _outside_transactions(ask):
+    def checked():
+        assert not connection.in_atomic_block, "a test that probes needs transactional_db"
+        return ask()
+
+    return checked
 
 
 @pytest.fixture

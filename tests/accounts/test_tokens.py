@@ -116,7 +116,7 @@ def test_a_token_is_required(friends, method, path):
 
 
 @pytest.mark.parametrize("path", PUBLIC)
-def test_public_endpoints_need_no_token(db, path):
+def test_public_endpoints_need_no_token(transactional_db, path):
     assert client_of(None).get(path).status_code == 200
 
 

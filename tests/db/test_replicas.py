@@ -101,7 +101,9 @@ def waits(service):
 
 
 @pytest.mark.parametrize(
-    "cookie", ["", "unknown", FAR, signed(FAR, "another key"), signed(FAR, "")[:-1], "'; DROP x"]
+    "cookie",
+    ["", "unknown", FAR, signed(FAR, "another key"), signed(FAR, "")[:-1], "'; DROP x"],
+    ids=["none", "unknown", "unsigned", "another key", "cut", "SQL"],
 )
 def test_a_cookie_that_is_not_ours_waits_for_nothing_and_reads_the_primary(service, cookie, client):
     with standing_still(service):
