@@ -4,6 +4,7 @@ See docs/decisions/0049-a-backlog-has-an-end.md.
 """
 
 import time
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
@@ -53,7 +54,8 @@ def confirm_room(author_id: int) -> None:
     asked_at = time.monotonic()
     if asked_at > _known.until:
         _known.until = asked_at + REMEMBERED_S  # at once: other threads needn't ask, too
-        _known.reason, _known.authors = reason_full(), authors_behind()
+        oldest = _oldest()
+        _known.reason, _known.authors = _reason(oldest), _authors_behind(oldest)
         took_s = time.monotonic() - asked_at
         _known.until = asked_at + took_s + max(REMEMBERED_S, REMEMBERED_TIMES * took_s)
     if _known.reason:
@@ -67,35 +69,44 @@ def reason_full() -> str | None:
 
     A post that can't be delivered doesn't count, or it would end all posts.
     """
-    if not (oldest := _oldest()):
-        return None
-    oldest_id, waited_s, newest_id = oldest
+    return _reason(_oldest())
+
+
+class _Oldest(NamedTuple):
+    """The post that is to be delivered next."""
+
+    id: int = 0
+    waited_s: float = 0.0
+    newest_id: int = 0
+    """That of the newest post."""
+
+
+def _oldest() -> _Oldest:
+    if not get_strategy().delivers:
+        return _Oldest()
+    newest = Post.objects.order_by("-id").values("id")[:1]
+    found = _pending().due().values_list("id", AGE, Subquery(newest)).first()
+    return _Oldest(found[0], found[1].total_seconds(), found[2]) if found else _Oldest()
+
+
+def _reason(oldest: _Oldest) -> str | None:
     longest_s, most = settings.FEED_BACKLOG_MAX_AGE_S, settings.FEED_BACKLOG_MAX_POSTS
-    if 0 < longest_s < waited_s:
+    if 0 < longest_s < oldest.waited_s:
         return f"the oldest post waits for longer than {longest_s:g} s"
     # They are counted only if there are so many ids.
-    if most and newest_id - oldest_id >= most and _pending()[most:].exists():
+    if most and oldest.newest_id - oldest.id >= most and _pending()[most:].exists():
         return f"more than {most:,} posts wait"
     return None
 
 
-def authors_behind() -> frozenset[int]:
+def _authors_behind(oldest: _Oldest) -> frozenset[int]:
     """Return the authors of whom more than FEED_BACKLOG_MAX_OF_AUTHOR deliveries wait."""
-    most, oldest = settings.FEED_BACKLOG_MAX_OF_AUTHOR, _oldest()
-    if not most or oldest is None or oldest[1] < BEHIND_S:
+    most = settings.FEED_BACKLOG_MAX_OF_AUTHOR
+    if not most or oldest.waited_s < BEHIND_S:
         return frozenset()
     posts = statements.waiting_by_author(LOOKED_AT)
     friends = _friends.of(posts)
     return frozenset(it for it, count in posts.items() if count * (friends[it] + 1) > most)
-
-
-def _oldest() -> tuple[int, float, int] | None:
-    """Return id and age in seconds of the post that is to be delivered next, and the newest id."""
-    if not get_strategy().delivers:
-        return None
-    newest = Post.objects.order_by("-id").values("id")[:1]
-    found = _pending().due().values_list("id", AGE, Subquery(newest)).first()
-    return found and (found[0], found[1].total_seconds(), found[2])
 
 
 def _pending() -> PostQuerySet:
