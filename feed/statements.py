@@ -10,12 +10,11 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
+from accounts.revocations import is_unheard_of
 from feed.models import Post
 
-INSERT_POST = (
-    "INSERT INTO feed_post (author_id, body, like_count)"
-    " VALUES ((SELECT id FROM accounts_person WHERE id = %s AND is_active), %s, 0)"
-)
+INSERT_POST = "INSERT INTO feed_post (author_id, body, like_count) VALUES ({author}, %s, 0)"
+ACTIVE = "(SELECT id FROM accounts_person WHERE id = %s AND is_active)"
 """Not INSERT … SELECT, for which InnoDB locks the counter of ids until the statement's end."""
 INSERT_IGNORE = {"sqlite": "INSERT OR IGNORE INTO", "mysql": "INSERT IGNORE INTO"}
 LOOK_AT_BACKLOG = (
@@ -44,18 +43,20 @@ NOW = {
 def insert_post(author_id: int, body: str) -> Post:
     """Write a post like ``Post.objects.create``, without signals.
 
-    Raises IntegrityError unless the author is active, whoever still trusts their token.
+    Raises IntegrityError if the author isn't active. Asking takes a fifth of the statement's time,
+    so it asks unless this process knows, from the last second, of no revocation of theirs.
     Where the database returns no columns of an INSERT (MySQL), ``created_at`` is deferred.
     """
     connection: Any = connections[DEFAULT_DB_ALIAS]
     returned: dict[str, Any]
+    statement = INSERT_POST.format(author="%s" if is_unheard_of(author_id) else ACTIVE)
     with connection.cursor() as cursor:
         if connection.features.can_return_columns_from_insert:
-            cursor.execute(f"{INSERT_POST} RETURNING id, created_at", (author_id, body))
+            cursor.execute(f"{statement} RETURNING id, created_at", (author_id, body))
             post_id, created_at = cursor.fetchone()
             returned = {"id": post_id, "created_at": _aware(created_at)}
         else:
-            cursor.execute(INSERT_POST, (author_id, body))
+            cursor.execute(statement, (author_id, body))
             returned = {"id": cursor.lastrowid}
     values = returned | {
         "author_id": author_id,

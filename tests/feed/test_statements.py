@@ -2,7 +2,9 @@
 
 import pytest
 from django.db import IntegrityError, connection, transaction
+from django.test.utils import CaptureQueriesContext
 
+from accounts import revocations
 from accounts import services as accounts
 from feed import services
 from feed.models import Post
@@ -33,15 +35,30 @@ def deactivate(person_id):
     accounts.set_active(person_id, False)
 
 
+def hear_of_them():
+    revocations.forget()
+    revocations.is_valid(2, {})
+
+
 @pytest.mark.parametrize("ban", [deactivate, accounts.delete])
 @pytest.mark.parametrize("key", [None, "key"])
-def test_nothing_is_written_for_an_author_who_is_not_active(friends, ban, key):
+@pytest.mark.parametrize("knows", [revocations.forget, hear_of_them])
+def test_nothing_is_written_for_an_author_who_is_not_active(friends, knows, ban, key):
     ban(1)
+    knows()
 
     with pytest.raises(accounts.UnknownPerson):
         services.publish_post(author_id=1, body="late", idempotency_key=key)
 
     assert not Post.objects.exists()
+
+
+def test_the_database_is_not_asked_about_authors_who_were_not_heard_of(friends):
+    hear_of_them()
+    with CaptureQueriesContext(connection) as queries:
+        insert_post(1, "hello")
+
+    assert "accounts_person" not in queries[0]["sql"]
 
 
 def test_another_error_of_an_active_author_is_not_taken_for_an_unknown_person(friends, monkeypatch):
