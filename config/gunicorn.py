@@ -1,19 +1,14 @@
 """gunicorn's settings. ``GUNICORN_CMD_ARGS`` and the command line override them."""
 
-import gc
-import os
 import sys
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
-import django
 from django.db import connections
 
 from config import settings
-from metrics.files import start_afresh
+from config.starting import begin
 from runtime.logs import write_in_background
-from runtime.starting import run_checks
 from web.slow_worker import SlowWorker, begin_generation, choose_role
 
 bind = "127.0.0.1:8000"
@@ -32,14 +27,7 @@ control_socket_disable = True  # two instances would share its default path
 def on_starting(server: Any) -> None:
     """Run the system checks; don't start if they fail."""
     sys.setswitchinterval(settings.WEB_SWITCH_MS / 1000)  # forked workers have it too
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-    django.setup()
-    run_checks(databases=["default"])
-    if settings.HTTPS:
-        run_checks(tags=["security"], deploy=True, fail_level="WARNING")
-    if settings.METRICS_DIR:
-        start_afresh(Path(settings.METRICS_DIR))
-    connections.close_all()  # none may be shared with the workers
+    begin()
 
 
 def pre_fork(server: Any, worker: Any) -> None:
@@ -52,7 +40,7 @@ def on_reload(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    """Shorten its waits if others answer slow requests and deliver; freeze long-lived objects."""
+    """Shorten its waits if others answer slow requests and deliver."""
     strategy = import_module("feed.strategies").get_strategy()  # models can't be imported earlier
     passes_on = getattr(worker, "passing", None) and not isinstance(worker, SlowWorker)
     if passes_on and strategy.needs_shared_store:
@@ -61,5 +49,3 @@ def post_worker_init(worker: Any) -> None:
                 options["read_timeout"] = min(it, settings.DB_REQUEST_TIMEOUT_S)
     if settings.LOG_IN_BACKGROUND:  # here, since a thread doesn't survive a fork
         write_in_background(worker.log.access_log)
-    gc.collect()
-    gc.freeze()

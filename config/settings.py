@@ -84,9 +84,12 @@ if METRICS_DIR:
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates", "APP_DIRS": True}]
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
+WEB_SERVER = env.str("WEB_SERVER", default="gunicorn", choices=["gunicorn", "granian"])
+"""The app server that python -m config.serve starts."""
 WEB_WORKERS = env.int("WEB_WORKERS", default=3)
 WEB_THREADS = env.int("WEB_THREADS", default=0)
-"""Threads per worker, each with a database connection; 0 answers in the worker's event loop."""
+"""Threads per worker, each with a database connection; 0 answers in gunicorn's event loop, or in
+one thread of Granian."""
 WEB_SLOW_WORKERS = max(0, env.int("WEB_SLOW_WORKERS", default=1))
 """Processes beside WEB_WORKERS for requests that hash passwords, and for exports and reports; 0:
 all processes answer them. Only without WEB_THREADS."""

@@ -1,4 +1,5 @@
 import codecs
+import gc
 import os
 from collections.abc import Iterable
 from typing import Any
@@ -8,6 +9,8 @@ from django.utils.http import parse_header_parameters
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
+gc.collect()
+gc.freeze()  # collections needn't look at what stays until the end
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

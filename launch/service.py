@@ -162,7 +162,7 @@ class Service:
         self.start_workers()
         ports = self._app_ports()
         for env, port in self._apps(ports):
-            self._limit(self.processes.start("web", gunicorn(port, self.address), env).pid)
+            self._limit(self.processes.start("web", app_server(port, self.address), env).pid)
         for port in set(ports):
             self.processes.wait_until("web", partial(is_ready, port, address=self.address))
         if self.variant.database.balanced:
@@ -219,7 +219,7 @@ class Service:
         shared = {
             "SECRET_KEY": self.secret_key,
             "ALLOWED_HOSTS": f"localhost,{self.address}",
-            "WEB_WORKERS": str(database.app_workers(CORES)),
+            "WEB_WORKERS": str(self.variant.app_workers(CORES)),
             "WEB_THREADS": str(database.threads),
             "HASHING_SLOTS_DIR": f"{self.folder}/slots",
             "EXPORT_DIR": f"{self.folder}/exports",
@@ -309,6 +309,10 @@ def is_ready(port: int, path: str = "/readyz", *, address: str = HERE) -> bool:
             return bool(answer.status == 200)
     except (URLError, OSError):
         return False
+
+
+def app_server(port: int, address: str = HERE) -> list[str]:
+    return _python("-m", "config.serve", f"--bind={address}:{port}", "--share")
 
 
 def gunicorn(port: int, address: str = HERE) -> list[str]:

@@ -39,11 +39,6 @@ class Database:
     options: tuple[str, ...] = ()
     """Options of the MySQL server beside its profile, like --max-connections=150."""
 
-    def app_workers(self, cores: int) -> int:
-        """Return how many processes each app server has."""
-        processes = cores if self.threads else cores + 1
-        return max(1, processes // self.app_servers)
-
 
 AS_IS = "as it is"
 """Profile of an external MySQL server of which nothing is demanded."""
@@ -67,6 +62,7 @@ BROKERS = ("redis", "rabbitmq")
 CLUSTER = re.compile(r"cluster([1-9]\d?)")
 """What may stand behind the @ of a variant: how many primaries."""
 HOSTS = "hosts"
+GRANIAN = "granian"
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
 NAMING = "database-strategy-store, database-pull or database-null"
@@ -97,6 +93,8 @@ class Variant:
     """Primaries of the Redis Cluster that has the timelines, each with a replica; 0: one Redis."""
     on_hosts: bool = False
     """Each part runs on a host of its own (``launch.hosts``)."""
+    server: str = "gunicorn"
+    """The app server, as WEB_SERVER names it."""
     caches: bool = False
     """A Redis keeps posts, though neither timelines nor messages are in it."""
 
@@ -118,6 +116,8 @@ class Variant:
         plainer = f"{spelled}@{'+'.join(parts)}" if parts else spelled
         if last == HOSTS:
             return replace(_can_have_hosts(cls.named(plainer)), name=name, on_hosts=True)
+        if last == GRANIAN:
+            return replace(cls.named(plainer), name=name, server=GRANIAN)
         if cluster := CLUSTER.fullmatch(last):
             if not backends().timeline_stores[store].needs_redis:
                 raise UnknownVariant(f"{name!r}: the store {store!r} isn't in Redis")
@@ -129,7 +129,17 @@ class Variant:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"FEED_STRATEGY": self.strategy, "FEED_TIMELINE_STORE": self.store, **self.settings}
+        return {
+            "WEB_SERVER": self.server,
+            "FEED_STRATEGY": self.strategy,
+            "FEED_TIMELINE_STORE": self.store,
+            **self.settings,
+        }
+
+    def app_workers(self, cores: int) -> int:
+        """Return how many processes each app server has: one more if they wait in their loop."""
+        waits = self.server != GRANIAN and not self.database.threads
+        return max(1, (cores + waits) // self.database.app_servers)
 
     @property
     def arguments(self) -> dict[str, str]:

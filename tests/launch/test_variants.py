@@ -13,7 +13,11 @@ def test_every_variant_of_an_experiment_can_be_parsed_from_its_name(experiment):
 def test_any_combination_can_be_named():
     variant = Variant.named("sqlite-outbox-bulk")
 
-    assert variant.environment == {"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "bulk"}
+    assert variant.environment == {
+        "WEB_SERVER": "gunicorn",
+        "FEED_STRATEGY": "outbox",
+        "FEED_TIMELINE_STORE": "bulk",
+    }
     assert variant.drains
 
 
@@ -70,6 +74,21 @@ def test_a_name_tells_the_primaries_of_a_cluster(name, broker, primaries):
 def test_a_cluster_needs_a_store_in_redis_and_a_primary(name):
     with pytest.raises(UnknownVariant, match=name.partition("@")[0]):
         Variant.named(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "server", "primaries"),
+    [
+        ("sqlite-outbox-setbased", "gunicorn", 0),
+        ("sqlite-outbox-setbased@granian", "granian", 0),
+        ("mysql_tuned-outbox-ring@cluster3+granian", "granian", 3),
+    ],
+)
+def test_a_name_tells_the_app_server(name, server, primaries):
+    variant = Variant.named(name)
+
+    assert (variant.name, variant.server, variant.primaries) == (name, server, primaries)
+    assert variant.environment["WEB_SERVER"] == server
 
 
 @pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@rabbitmq"])

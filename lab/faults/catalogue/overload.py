@@ -9,7 +9,7 @@ from functools import partial
 from lab.faults.base import Fault
 from lab.faults.readers import Readers
 from lab.faults.running import Running
-from launch.service import gunicorn, is_ready
+from launch.service import app_server, is_ready
 
 LASTS_S = 3.0
 TIMES = 60
@@ -54,5 +54,5 @@ def serve_again(running: Running) -> None:
     service = running.service
     (env,) = service.environments
     service.stop_web()
-    running.processes.start("web", gunicorn(service.port, service.address), env)
+    running.processes.start("web", app_server(service.port, service.address), env)
     running.processes.wait_until("web", partial(is_ready, service.port))

@@ -9,7 +9,7 @@ from typing import ClassVar
 from lab.faults.base import Fault
 from lab.faults.readers import Readers
 from lab.faults.running import Running, wait_for
-from launch.service import gunicorn
+from launch.service import app_server
 from launch.variants import Variant
 
 NEXT = {"ring": "log", "log": "setbased", "setbased": "ring"}
@@ -35,7 +35,7 @@ class Switched(Fault):
         service.variant = replace(service.variant, store=NEXT[service.variant.store])
         (env,) = service.environments
         web, workers = NEW
-        processes.start(web, gunicorn(service.port, service.address), env)
+        processes.start(web, app_server(service.port, service.address), env)
         processes.start(workers, [sys.executable, "manage.py", "drain"], env)
         wait_for(lambda: len(running.workers_of(web)) > 1)
         time.sleep(random.uniform(2, 3))  # noqa: S311
@@ -44,7 +44,7 @@ class Switched(Fault):
         service.stop_web()
         service.stop_workers()
         # Under their usual names, so that it can happen again.
-        processes.start("web", gunicorn(service.port, service.address), env)
+        processes.start("web", app_server(service.port, service.address), env)
         service.start_workers()
         wait_for(lambda: len(running.workers_of("web")) > 1)
         for role in NEW:
