@@ -77,6 +77,7 @@ if [ "${1:-}" = servers ]; then
     command -v redis-server >/dev/null || command -v valkey-server >/dev/null || set -- "$@" redis-server
     [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || command -v rabbitmq-server >/dev/null || set -- "$@" rabbitmq-server
     command -v nginx >/dev/null || set -- "$@" nginx
+    command -v haproxy >/dev/null || set -- "$@" haproxy
     command -v promtool >/dev/null || set -- "$@" prometheus
     command -v chromium >/dev/null || set -- "$@" chromium
     command -v chromedriver >/dev/null || set -- "$@" chromium-driver
