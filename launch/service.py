@@ -18,6 +18,7 @@ from urllib.error import URLError
 from launch import quota
 from launch.processes import HERE, Processes, free_port
 from launch.servers import servers_for
+from launch.servers.haproxy import HAProxy
 from launch.servers.nginx import Nginx
 from launch.servers.replicas import Replicas
 from launch.variants import Variant
@@ -37,6 +38,11 @@ UNGUARDED = {
     "FRIEND_REQUESTS": "0",
 }
 """Users who wait are measured, and all come from one address; a variant may set limits again."""
+POOLS = {
+    "probes": {"WEB_WORKERS": "1", "WEB_THREADS": "2"},
+    "slow": {"WEB_WORKERS": "1", "WEB_THREADS": "4"},
+}
+"""App servers beside the others, behind HAProxy."""
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left", "merged")
 
 
@@ -163,9 +169,12 @@ class Service:
         ports = self._app_ports()
         for env, port in self._apps(ports):
             self._limit(self.processes.start("web", app_server(port, self.address), env).pid)
-        for port in set(ports):
+        pools = {name: self._pool(name) for name in POOLS} if self.variant.is_proxied else {}
+        for port in {*ports, *pools.values()}:
             self.processes.wait_until("web", partial(is_ready, port, address=self.address))
-        if self.variant.database.balanced:
+        if pools:
+            self._haproxy(ports, **pools).start()
+        elif self.variant.database.balanced:
             self._proxy(ports).start()
         self._watch_lag()
         self._collect_log()
@@ -221,6 +230,7 @@ class Service:
             "ALLOWED_HOSTS": f"localhost,{self.address}",
             "WEB_WORKERS": str(self.variant.app_workers(CORES)),
             "WEB_THREADS": str(database.threads),
+            "TRUSTED_PROXIES": str(int(self.variant.is_proxied)),
             "HASHING_SLOTS_DIR": f"{self.folder}/slots",
             "EXPORT_DIR": f"{self.folder}/exports",
             **({} if self.guarded else UNGUARDED),
@@ -240,7 +250,7 @@ class Service:
 
     def _app_ports(self) -> list[int]:
         database = self.variant.database
-        if database.balanced:
+        if database.balanced or self.variant.is_proxied:
             return [free_port() for _ in range(database.app_servers)]
         # Several app servers share the port: the kernel spreads the connections over them.
         return [self.port] * database.app_servers
@@ -248,6 +258,23 @@ class Service:
     def _apps(self, ports: Sequence[int]) -> Iterable[tuple[dict[str, str], int]]:
         """Return the environment and the port of each app server."""
         return zip(cycle(self.environments), ports, strict=False)
+
+    def _pool(self, name: str) -> int:
+        """Start the app server for probes or slow requests, and return its port."""
+        port, env = free_port(), self.environments[0] | POOLS[name]
+        command = app_server(port, self.address)
+        self.processes.start("web", ["nice", *command] if name == "slow" else command, env)
+        return port
+
+    def _haproxy(self, app_ports: Sequence[int], *, probes: int, slow: int) -> HAProxy:
+        return HAProxy(
+            self.processes,
+            self.folder / "haproxy",
+            port=self.port,
+            apps=[f"{self.address}:{port}" for port in app_ports],
+            probes=f"{self.address}:{probes}",
+            slow=f"{self.address}:{slow}",
+        )
 
     def _proxy(self, app_ports: Sequence[int]) -> Nginx:
         return Nginx(

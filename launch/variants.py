@@ -63,6 +63,7 @@ CLUSTER = re.compile(r"cluster([1-9]\d?)")
 """What may stand behind the @ of a variant: how many primaries."""
 HOSTS = "hosts"
 GRANIAN = "granian"
+PROXY = "proxy"
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
 NAMING = "database-strategy-store, database-pull or database-null"
@@ -95,6 +96,8 @@ class Variant:
     """Each part runs on a host of its own (``launch.hosts``)."""
     server: str = "gunicorn"
     """The app server, as WEB_SERVER names it."""
+    is_proxied: bool = False
+    """HAProxy is in front, with app servers of their own for probes and slow requests."""
     caches: bool = False
     """A Redis keeps posts, though neither timelines nor messages are in it."""
 
@@ -118,6 +121,8 @@ class Variant:
             return replace(_can_have_hosts(cls.named(plainer)), name=name, on_hosts=True)
         if last == GRANIAN:
             return replace(cls.named(plainer), name=name, server=GRANIAN)
+        if last == PROXY:
+            return replace(cls.named(plainer), name=name, is_proxied=True)
         if cluster := CLUSTER.fullmatch(last):
             if not backends().timeline_stores[store].needs_redis:
                 raise UnknownVariant(f"{name!r}: the store {store!r} isn't in Redis")

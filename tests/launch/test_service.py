@@ -3,10 +3,12 @@ from contextlib import ExitStack, contextmanager
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+import psutil
 import pytest
 
+from lab.faults.running import serving, wait_for
 from launch.processes import Processes
-from launch.service import Seed, Service
+from launch.service import Seed, Service, is_ready
 from launch.variants import Variant
 
 
@@ -43,3 +45,16 @@ def test_a_service_accepts_its_own_tokens_and_not_those_of_another_one(services)
 
     found = [[status_of_feed(service, token) for token in tokens] for service in services]
     assert found == [[200, 401], [401, 200]]
+
+
+def test_behind_the_proxy_deliveries_arrive_and_slow_requests_give_way(tmp_path):
+    variant = "sqlite-outbox-setbased@granian+proxy"
+    with serving(variant, tmp_path, clients=2, seed=Seed(people=20, friends=10)) as running:
+        wait_for(lambda: len(running.accepted) > 50, within_s=60)
+        app_servers = map(psutil.Process, running.processes.pids("web"))
+        niceness = sorted(it.nice() for it in app_servers)
+        assert is_ready(running.service.port)
+
+        assert running.audit()["ok"]
+
+    assert niceness[0] < niceness[-1]

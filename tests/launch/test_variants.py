@@ -77,17 +77,19 @@ def test_a_cluster_needs_a_store_in_redis_and_a_primary(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "server", "primaries"),
+    ("name", "server", "is_proxied", "primaries"),
     [
-        ("sqlite-outbox-setbased", "gunicorn", 0),
-        ("sqlite-outbox-setbased@granian", "granian", 0),
-        ("mysql_tuned-outbox-ring@cluster3+granian", "granian", 3),
+        ("sqlite-outbox-setbased", "gunicorn", False, 0),
+        ("sqlite-outbox-setbased@granian", "granian", False, 0),
+        ("sqlite-outbox-setbased@proxy", "gunicorn", True, 0),
+        ("mysql_tuned-outbox-ring@cluster3+granian+proxy", "granian", True, 3),
     ],
 )
-def test_a_name_tells_the_app_server(name, server, primaries):
+def test_a_name_tells_the_app_server_and_the_proxy(name, server, is_proxied, primaries):
     variant = Variant.named(name)
 
-    assert (variant.name, variant.server, variant.primaries) == (name, server, primaries)
+    assert (variant.name, variant.server) == (name, server)
+    assert (variant.is_proxied, variant.primaries) == (is_proxied, primaries)
     assert variant.environment["WEB_SERVER"] == server
 
 
