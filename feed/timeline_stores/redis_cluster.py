@@ -36,6 +36,8 @@ SHARDS_PER_PRIMARY = 16
 MIGRATES_FOR_S = 2.0
 """How long a call waits for a slot that is being moved."""
 LOOK_AGAIN_S = 0.02
+LOOKS_EVERY_S = 1.0
+"""Seconds between looks at the topology while the servers aren't those of the epoch."""
 LOST_BEYOND_TIMEOUT_S = 10.0
 """A replica that hasn't heard of its primary for the node time-out and so long isn't promoted
 (cluster-replica-validity-factor 1)."""
@@ -54,6 +56,7 @@ class Cluster(Servers):
         self._before_host = f"redis://{login}@" if login else "redis://"
         self._seeds = [f"{self._before_host}{host}" for host in hosts.split(",")]
         self._topology: Topology | None = None
+        self._looked_at = float("-inf")
         self._lock = Lock()
         self._trusted: frozenset[str] | None = None
         """The primaries' runs that ``are`` last said yes to."""
@@ -153,6 +156,7 @@ class Cluster(Servers):
         """Ask which primary has which slots. Raises RedisError if nobody answers."""
         with self._lock:
             self._topology = Topology(self._nodes())
+            self._looked_at = time.monotonic()
         self.clients()
         return self._topology
 
@@ -176,7 +180,11 @@ class Cluster(Servers):
     def are(self, identity: str) -> bool:
         primaries = Members.of(identity).primaries
         if not self._runs() <= primaries:
-            return False
+            if time.monotonic() < self._looked_at + LOOKS_EVERY_S:
+                return False
+            self._look()  # a promotion that others have noted
+            if not self._runs() <= primaries:
+                return False
         self._trusted = primaries
         return True
 

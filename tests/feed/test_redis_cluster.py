@@ -18,6 +18,7 @@ from feed.friendships import unfriend
 from feed.models import Epoch, Post
 from feed.selectors import store_state
 from feed.timeline_stores import get_timeline_store, redis_cluster
+from feed.timeline_stores.redis_cluster import Cluster
 from feed.timeline_stores.redis_server import thread
 from feed.timeline_stores.redis_topology import SLOTS, Members, Topology, tags
 from lab.faults.unguarded.following import following
@@ -236,6 +237,27 @@ def test_pages_come_from_the_database_until_a_promotion_is_noted(ring, cluster):
     assert ring.page(64) == ids(reversed(posts))
     assert not epochs.is_usable(ring)
     assert ring.page(64) == ids(reversed(posts))
+
+
+def test_a_process_that_sent_nothing_meanwhile_finds_the_promoted_replica(ring, cluster):
+    posts_by(1, 1)
+    deliver_all()
+    idle = Cluster(cluster.environment["TIMELINE_URL"], "")
+    assert idle.are(Epoch.objects.get().server)
+
+    kill(cluster, cluster.primaries[0])
+    until(lambda: promoted(cluster))
+    deliver_all()
+    cluster.primaries[0].start()  # now a replica
+
+    until(lambda: answers(lambda: idle.are(Epoch.objects.get().server)))
+
+
+def answers(ask):
+    try:
+        return ask()
+    except RedisError:
+        return False
 
 
 @pytest.mark.parametrize("safeguard", ["confirmation", "redelivery", ""])

@@ -76,11 +76,8 @@ def test_a_stopping_server_answers_all_requests_that_it_took(tmp_path):
     with serving(tmp_path) as port:
         master = psutil.Process(pid_of(port, SHORT)).parent()
         with clients(port) as found:
-            started = time.monotonic()
             master.terminate()
             wait_for(lambda: not master.is_running() or master.status() == "zombie")
-            seconds = time.monotonic() - started
 
     assert [client.failures for client in found] == [[]] * len(found)
     assert {status for client in found for status, _ in client.answers} == {200}
-    assert seconds < 5
