@@ -13,6 +13,9 @@ import pytest
 from lab.faults.running import wait_for
 from tests.web.test_slow_worker import SHORT, SLOW, pid_of, serving
 
+ENDS_WITHIN_S = 60
+"""Far more than the requests take, and far less than gunicorn would wait for others."""
+
 
 class Client(threading.Thread):
     """Asks again and again on one connection, and opens it again only when it was told to."""
@@ -73,11 +76,11 @@ def test_new_workers_take_over_without_a_failed_request(options, tmp_path):
 
 
 def test_a_stopping_server_answers_all_requests_that_it_took(tmp_path):
-    with serving(tmp_path) as port:
+    with serving(tmp_path, options=[f"--graceful-timeout={2 * ENDS_WITHIN_S}"]) as port:
         master = psutil.Process(pid_of(port, SHORT)).parent()
         with clients(port) as found:
             master.terminate()
-            wait_for(lambda: not master.is_running() or master.status() == "zombie")
+            wait_for(lambda: not master.is_running() or master.status() == "zombie", ENDS_WITHIN_S)
 
     assert [client.failures for client in found] == [[]] * len(found)
     assert {status for client in found for status, _ in client.answers} == {200}
