@@ -61,8 +61,8 @@ def is_valid(person_id: int, claims: dict[str, Any]) -> bool:
     return _known.versions.get(person_id, version) == version
 
 
-def is_unheard_of(person_id: int) -> bool:
-    """Tell whether this process knows, since at most REMEMBERED_S, of no revocation of a person."""
+def knows_of_no_revocation(person_id: int) -> bool:
+    """Tell whether what this process read within REMEMBERED_S has no revocation of a person."""
     is_fresh = time.monotonic() <= _known.read_at + REMEMBERED_S
     return is_fresh and person_id not in _known.versions
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db import DEFAULT_DB_ALIAS, connections
 
-from accounts.revocations import is_unheard_of
+from accounts.revocations import knows_of_no_revocation
 from feed.models import Post
 
 INSERT_POST = "INSERT INTO feed_post (author_id, body, like_count) VALUES ({author}, %s, 0)"
@@ -49,7 +49,7 @@ def insert_post(author_id: int, body: str) -> Post:
     """
     connection: Any = connections[DEFAULT_DB_ALIAS]
     returned: dict[str, Any]
-    statement = INSERT_POST.format(author="%s" if is_unheard_of(author_id) else ACTIVE)
+    statement = INSERT_POST.format(author="%s" if knows_of_no_revocation(author_id) else ACTIVE)
     with connection.cursor() as cursor:
         if connection.features.can_return_columns_from_insert:
             cursor.execute(f"{statement} RETURNING id, created_at", (author_id, body))

@@ -35,17 +35,17 @@ def deactivate(person_id):
     accounts.set_active(person_id, False)
 
 
-def hear_of_them():
+def read_revocations():
     revocations.forget()
     revocations.is_valid(2, {})
 
 
 @pytest.mark.parametrize("ban", [deactivate, accounts.delete])
 @pytest.mark.parametrize("key", [None, "key"])
-@pytest.mark.parametrize("knows", [revocations.forget, hear_of_them])
-def test_nothing_is_written_for_an_author_who_is_not_active(friends, knows, ban, key):
+@pytest.mark.parametrize("prepare", [revocations.forget, read_revocations])
+def test_nothing_is_written_for_an_author_who_is_not_active(friends, prepare, ban, key):
     ban(1)
-    knows()
+    prepare()
 
     with pytest.raises(accounts.UnknownPerson):
         services.publish_post(author_id=1, body="late", idempotency_key=key)
@@ -53,8 +53,8 @@ def test_nothing_is_written_for_an_author_who_is_not_active(friends, knows, ban,
     assert not Post.objects.exists()
 
 
-def test_the_database_is_not_asked_about_authors_who_were_not_heard_of(friends):
-    hear_of_them()
+def test_the_database_is_not_asked_about_authors_without_revocations(friends):
+    read_revocations()
     with CaptureQueriesContext(connection) as queries:
         insert_post(1, "hello")
 
