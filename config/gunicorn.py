@@ -1,13 +1,12 @@
 """gunicorn's settings. ``GUNICORN_CMD_ARGS`` and the command line override them."""
 
-import sys
 from importlib import import_module
 from typing import Any
 
 from django.db import connections
 
 from config import settings
-from config.starting import begin
+from config.starting import prepare
 from runtime.logs import write_in_background
 from web.slow_worker import SlowWorker, begin_generation, choose_role
 
@@ -26,8 +25,7 @@ control_socket_disable = True  # two instances would share its default path
 
 def on_starting(server: Any) -> None:
     """Run the system checks; don't start if they fail."""
-    sys.setswitchinterval(settings.WEB_SWITCH_MS / 1000)  # forked workers have it too
-    begin()
+    prepare()
 
 
 def pre_fork(server: Any, worker: Any) -> None:

@@ -4,18 +4,19 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Mapping
-from socket import SO_REUSEADDR, SOL_SOCKET, socket
+from socket import create_server
 
 from granian import Granian
 from granian.constants import HTTPModes, Interfaces
 from granian.http import HTTP1Settings
 
 from config import settings
-from config.starting import begin
+from config.starting import prepare
 
 ENDS_WITHIN_S = 10
 """Seconds that requests have when it stops or starts anew; gunicorn's graceful_timeout."""
 HEAD_WITHIN_S = 10
+"""Seconds for the head of a request to arrive."""
 MOST_CONNECTIONS = 5000
 """Per process: Granian doesn't accept a connection beyond that, and clients wait for nothing."""
 
@@ -33,12 +34,10 @@ def main() -> None:
 def refuse_taken(bind: str) -> None:
     """Exit if the address can't be bound: both servers would share it (SO_REUSEPORT)."""
     address, _, port = bind.rpartition(":")
-    with socket() as probe:
-        probe.setsockopt(SOL_SOCKET, SO_REUSEADDR, 1)
-        try:
-            probe.bind((address, int(port)))
-        except (OSError, ValueError, OverflowError) as error:
-            sys.exit(f"can't serve on {bind}: {error}")
+    try:
+        create_server((address, int(port))).close()
+    except (OSError, ValueError, OverflowError) as error:
+        sys.exit(f"can't serve on {bind}: {error}")
 
 
 def serve_on_gunicorn(bind: str) -> None:
@@ -57,14 +56,14 @@ def serve_on_granian(bind: str) -> None:
         websockets=False,
         http1_settings=HTTP1Settings(header_read_timeout=HEAD_WITHIN_S * 1000),
         workers=settings.WEB_WORKERS,
-        blocking_threads=settings.WEB_THREADS or 1,
+        blocking_threads=settings.WEB_THREADS,
         backlog=2 * MOST_CONNECTIONS,
         backpressure=MOST_CONNECTIONS,
         log_access=settings.LOG_REQUESTS,
         respawn_failed_workers=True,
         workers_kill_timeout=ENDS_WITHIN_S,
     )
-    server.on_startup(begin)
+    server.on_startup(prepare)
     server.serve()
 
 

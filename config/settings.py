@@ -87,9 +87,9 @@ WSGI_APPLICATION = "config.wsgi.application"
 WEB_SERVER = env.str("WEB_SERVER", default="gunicorn", choices=["gunicorn", "granian"])
 """The app server that python -m config.serve starts."""
 WEB_WORKERS = env.int("WEB_WORKERS", default=3)
-WEB_THREADS = env.int("WEB_THREADS", default=0)
-"""Threads per worker, each with a database connection; 0 answers in gunicorn's event loop, or in
-one thread of Granian."""
+WEB_THREADS = max(env.int("WEB_THREADS", default=0), 1 if WEB_SERVER == "granian" else 0)
+"""Threads per worker, each with a database connection; 0 answers in gunicorn's event loop. Granian
+has one at least."""
 WEB_SLOW_WORKERS = max(0, env.int("WEB_SLOW_WORKERS", default=1))
 """Processes beside WEB_WORKERS for requests that hash passwords, and for exports and reports; 0:
 all processes answer them. Only without WEB_THREADS."""
@@ -99,7 +99,7 @@ been standing for so long; then the answer is 503. 0: for ever. Only without WEB
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""
 LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
-"""Write those lines in a background thread of each worker."""
+"""Write those lines in a background thread of each worker of gunicorn."""
 WEB_SWITCH_MS = env.float("WEB_SWITCH_MS", default=5.0)
 """Interpreter switch interval in milliseconds (sys.setswitchinterval); Python's default."""
 STATIC_URL = "static/"

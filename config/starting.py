@@ -1,6 +1,7 @@
 """What an app server does before it serves."""
 
 import os
+import sys
 from pathlib import Path
 
 import django
@@ -11,8 +12,9 @@ from metrics.files import start_afresh
 from runtime.starting import run_checks
 
 
-def begin() -> None:
+def prepare() -> None:
     """Run the system checks, and exit if they fail; start new metrics. Opens no connection."""
+    sys.setswitchinterval(settings.WEB_SWITCH_MS / 1000)  # forked processes have it too
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     run_checks(databases=["default"])

@@ -102,11 +102,18 @@ def failed_start(folder, *options, **environment):
 
 
 @pytest.mark.parametrize("server", SERVERS)
-def test_a_server_with_bad_settings_does_not_start(server, tmp_path):
-    wrong = {"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "memory"}
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ({"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "memory"}, "feed.E001"),
+        ({"FEED_TIMELINE_STORE": "nonsense"}, "must be one of: bulk, log, memory"),
+    ],
+    ids=["pair", "name"],
+)
+def test_a_server_with_bad_settings_does_not_start(server, wrong, complaint, tmp_path):
     bind = f"--bind=127.0.0.1:{free_port()}"
 
-    assert "feed.E001" in failed_start(tmp_path, bind, WEB_SERVER=server, **wrong)
+    assert complaint in failed_start(tmp_path, bind, WEB_SERVER=server, **wrong)
 
 
 def test_an_unknown_server_is_refused(tmp_path):
