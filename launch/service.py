@@ -18,8 +18,7 @@ from urllib.error import URLError
 from launch import quota
 from launch.processes import HERE, Processes, free_port
 from launch.servers import servers_for
-from launch.servers.haproxy import HAProxy
-from launch.servers.nginx import Nginx
+from launch.servers.proxies import HAProxy, Nginx
 from launch.servers.replicas import Replicas
 from launch.variants import Variant
 
@@ -38,11 +37,8 @@ UNGUARDED = {
     "FRIEND_REQUESTS": "0",
 }
 """Users who wait are measured, and all come from one address; a variant may set limits again."""
-POOLS = {
-    "probes": {"WEB_WORKERS": "1", "WEB_THREADS": "2"},
-    "slow": {"WEB_WORKERS": "1", "WEB_THREADS": "4"},
-}
-"""App servers beside the others, behind HAProxy."""
+POOLS = {"probes": ([], "2"), "slow": (["nice"], "4")}
+"""App servers beside the others, behind HAProxy: what starts them, and their threads."""
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left", "merged")
 
 
@@ -261,9 +257,10 @@ class Service:
 
     def _pool(self, name: str) -> int:
         """Start the app server for probes or slow requests, and return its port."""
-        port, env = free_port(), self.environments[0] | POOLS[name]
-        command = app_server(port, self.address)
-        self.processes.start("web", ["nice", *command] if name == "slow" else command, env)
+        starter, threads = POOLS[name]
+        port, env = free_port(), {"WEB_WORKERS": "1", "WEB_THREADS": threads}
+        command = [*starter, *app_server(port, self.address)]
+        self.processes.start("web", command, self.environments[0] | env)
         return port
 
     def _haproxy(self, app_ports: Sequence[int], *, probes: int, slow: int) -> HAProxy:

@@ -9,7 +9,7 @@ from contextlib import closing
 import pytest
 
 from launch.processes import Processes, free_port
-from launch.servers.nginx import Nginx
+from launch.servers.proxies import Nginx
 from launch.service import Seed, Service, gunicorn, is_ready
 from launch.variants import Variant
 from tests.compose.clients import Clients

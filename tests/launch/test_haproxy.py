@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from launch.processes import Processes, free_port
-from launch.servers.haproxy import SETTINGS, HAProxy
+from launch.servers.proxies import HAPROXY_SETTINGS, HAProxy
 from launch.service import gunicorn, is_ready
 from tests.web.half_requests import KINDS, halves
 
@@ -70,7 +70,7 @@ def proxied(servers, tmp_path):
     with Processes(tmp_path / "logs") as processes:
 
         def start(*changes, **options):
-            settings = SETTINGS.read_text()
+            settings = HAPROXY_SETTINGS.read_text()
             for ours, other in changes:
                 assert ours in settings
                 settings = settings.replace(ours, other)
@@ -105,6 +105,18 @@ def noted(servers, method="", path="/"):
     lines = (servers.folder / "notes").read_text().splitlines()
     notes = [line.split(maxsplit=3) for line in lines]
     return [it for it in notes if "checked" not in it[3] and method in it[1] and it[2] == path]
+
+
+def restart(servers, name):
+    """Restart an app server, and wait until HAProxy uses it again."""
+
+    def answered():
+        return sum(note[0] == name for note in noted(servers))
+
+    servers.processes.stop(name)
+    before = answered()
+    start(servers, name)
+    servers.processes.wait_until(name, lambda: answered() > before)
 
 
 @contextmanager
@@ -237,9 +249,7 @@ def test_no_read_fails_while_app_servers_restart_in_turn(proxied, servers):
         loads = [pool.submit(load) for _ in range(4)]
         try:
             for name in APPS:
-                servers.processes.stop(name)
-                start(servers, name)
-                time.sleep(1)  # until HAProxy has found out
+                restart(servers, name)
         finally:
             ended.append(True)
         assert [it.result() for it in loads] == [None] * 4

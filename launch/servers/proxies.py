@@ -1,0 +1,138 @@
+"""The proxies before app servers on this machine, with the settings of compose."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from socket import create_connection
+
+from launch.processes import Processes, free_port
+from launch.servers.base import Server
+from launch.servers.launchers import LAUNCHERS
+
+HAPROXY_SETTINGS = Path("compose/haproxy.cfg")
+NGINX_SETTINGS = Path("compose/nginx.conf")
+OPTIONS = "max_fails=10 fail_timeout=2s"
+SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+"""What nginx would keep in folders that only root may write."""
+FORGETTING = (
+    ("keepalive 256;", ""),
+    ("proxy_http_version 1.1;", "proxy_http_version 1.0;"),
+    ('proxy_set_header Connection "";', "proxy_set_header Connection close;"),
+)
+"""nginx's own defaults, where compose sets others."""
+
+
+class Proxy(Server):
+    """Listens on a port that is given to it, and is ready when it accepts connections."""
+
+    role = "proxy"
+    image_port = 8000
+
+    def __init__(self, processes: Processes, folder: Path, *, port: int) -> None:
+        super().__init__(processes, folder, LAUNCHERS["local"])
+        self.port = port
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {}
+
+    def is_ready(self) -> bool:
+        try:
+            create_connection((self.address, self.port)).close()
+        except ConnectionRefusedError:
+            return False
+        return True
+
+    def version(self) -> str:
+        return type(self).__name__
+
+
+class Nginx(Proxy):
+    """nginx, which spreads requests over app servers."""
+
+    binaries = ("nginx",)
+    package = "nginx"
+    image = "nginx:1.28"
+
+    def __init__(
+        self,
+        processes: Processes,
+        folder: Path,
+        *,
+        port: int,
+        app_ports: Sequence[int],
+        keeps: bool = True,
+    ) -> None:
+        """``keeps``: with the connections to app servers kept open from request to request."""
+        super().__init__(processes, folder, port=port)
+        self.app_ports = app_ports
+        self.keeps = keeps
+
+    def prepare(self, binary: str) -> None:
+        (self.folder / "nginx.conf").write_text(self._settings())
+
+    def command(self, binary: str) -> list[str]:
+        where = ("-p", f"{self.folder}/", "-c", "nginx.conf", "-e", "stderr")
+        # Else root's nginx serves as somebody who may not write into our folder.
+        user = "user root;" if os.geteuid() == 0 else ""
+        return [binary, *where, "-g", f"daemon off; pid nginx.pid; {user}"]
+
+    def _settings(self) -> str:
+        text = NGINX_SETTINGS.read_text()
+        servers = " ".join(f"server 127.0.0.1:{port} {OPTIONS};" for port in self.app_ports)
+        scratch = " ".join(f"{name}_temp_path {name};" for name in SCRATCH)
+        for ours, here in (
+            (f"server app:8000 resolve {OPTIONS};", servers),
+            ("listen 8000;", ""),  # the port with limits: clients of a run have one address
+            ("listen 8001;", f"listen 127.0.0.1:{self.port};"),
+            ("http {", f"http {{ {scratch}"),
+            *(() if self.keeps else FORGETTING),
+        ):
+            assert ours in text, f"{NGINX_SETTINGS} no longer has {ours!r}"
+            text = text.replace(ours, here)
+        return text
+
+
+class HAProxy(Proxy):
+    """HAProxy, with servers of their own for probes and slow requests."""
+
+    binaries = ("haproxy",)
+    package = "haproxy"
+    image = "haproxy:2.6"
+
+    def __init__(
+        self,
+        processes: Processes,
+        folder: Path,
+        *,
+        port: int,
+        apps: Sequence[str],
+        probes: str,
+        slow: str,
+        app_requests: int = 16,
+        settings: Path = HAPROXY_SETTINGS,
+    ) -> None:
+        """Addresses are ``host:port``, of one or two app servers; ``app_requests``: most in flight
+        with each of them."""
+        super().__init__(processes, folder, port=port)
+        assert len(apps) <= 2, "the settings have a place for two"
+        self.limited_port = free_port()
+        """The port with limits per client address."""
+        self.apps = apps
+        self.probes = probes
+        self.slow = slow
+        self.app_requests = app_requests
+        self.settings = settings
+
+    def command(self, binary: str) -> list[str]:
+        return [binary, "-db", "-f", str(self.settings)]
+
+    def local_environment(self) -> dict[str, str]:
+        return {
+            "BIND_LIMITED": f"{self.address}:{self.limited_port}",
+            "BIND_UNLIMITED": f"{self.address}:{self.port}",
+            "APP_REQUESTS": str(self.app_requests),
+            "PROBES": self.probes,
+            "SLOW": self.slow,
+            **dict(zip(("APP", "APP_2"), self.apps, strict=False)),
+        }
