@@ -63,7 +63,11 @@ CLUSTER = re.compile(r"cluster([1-9]\d?)")
 """What may stand behind the @ of a variant: how many primaries."""
 HOSTS = "hosts"
 GRANIAN = "granian"
-PROXY = "proxy"
+SERVED: Mapping[str, Mapping[str, Any]] = {
+    GRANIAN: {"server": GRANIAN},
+    "proxy": {"is_proxied": True},
+}
+"""What may stand there of app servers, and the fields that it sets."""
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
 NAMING = "database-strategy-store, database-pull or database-null"
@@ -119,10 +123,8 @@ class Variant:
         plainer = f"{spelled}@{'+'.join(parts)}" if parts else spelled
         if last == HOSTS:
             return replace(_can_have_hosts(cls.named(plainer)), name=name, on_hosts=True)
-        if last == GRANIAN:
-            return replace(cls.named(plainer), name=name, server=GRANIAN)
-        if last == PROXY:
-            return replace(cls.named(plainer), name=name, is_proxied=True)
+        if last in SERVED:
+            return replace(cls.named(plainer), name=name, **SERVED[last])
         if cluster := CLUSTER.fullmatch(last):
             if not backends().timeline_stores[store].needs_redis:
                 raise UnknownVariant(f"{name!r}: the store {store!r} isn't in Redis")
