@@ -23,7 +23,7 @@ demo: setup ## compare three variants at 500 users with the published figures
 	$(PYTHON) -m lab run fanout --variants $(VARIANTS) --run-time $(DEMO_RUN_TIME) --out results/demo || [ $$? = 3 ] # 3: only the figures are not sound
 	@echo "Watch two variants live, and break them: $(PYTHON) -m lab live"
 
-servers: ## install databases, brokers, nginx, Prometheus and Chromium from the distribution
+servers: ## install databases, brokers, proxies, Prometheus and Chromium from the distribution
 	sh bootstrap.sh servers
 
 mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
