@@ -20,7 +20,6 @@ from accounts.serializers import (
     TokensSerializer,
 )
 from web.client_address import client_address
-from web.lanes import HASHING
 
 SIGNUP = SignupSerializer()
 LOG_IN = LogInSerializer()
@@ -37,7 +36,6 @@ class UsernameTaken(APIException):
 
 
 class SignupView(APIView):
-    lane = HASHING
     authentication_classes = ()
     permission_classes = (AllowAny,)
 
@@ -93,8 +91,6 @@ class TokenView(APIView):
 
 
 class LogInView(TokenView):
-    lane = HASHING
-
     @extend_schema(
         request=LogInSerializer,
         responses={
@@ -138,8 +134,6 @@ class LogOutView(TokenView):
 
 
 class PasswordView(APIView):
-    lane = HASHING
-
     @extend_schema(
         request=NewPasswordSerializer,
         responses={

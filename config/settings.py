@@ -86,16 +86,9 @@ ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
 WEB_SERVER = env.str("WEB_SERVER", default="gunicorn", choices=["gunicorn", "granian"])
 """The app server that python -m config.serve starts."""
-WEB_WORKERS = env.int("WEB_WORKERS", default=3)
-WEB_THREADS = max(env.int("WEB_THREADS", default=0), 1 if WEB_SERVER == "granian" else 0)
-"""Threads per worker, each with a database connection; 0 answers in gunicorn's event loop. Granian
-has one at least."""
-WEB_SLOW_WORKERS = max(0, env.int("WEB_SLOW_WORKERS", default=1))
-"""Processes beside WEB_WORKERS for requests that hash passwords, and for exports and reports; 0:
-all processes answer them. Only without WEB_THREADS."""
-WEB_QUEUE_S = env.float("WEB_QUEUE_S", default=1.0)
-"""Seconds that a request may wait in a process for its turn, a tenth of that once the queue has
-been standing for so long; then the answer is 503. 0: for ever. Only without WEB_THREADS."""
+WEB_WORKERS = env.int("WEB_WORKERS", default=os.cpu_count() or 1)
+WEB_THREADS = env.int("WEB_THREADS", default=1 if WEB_SERVER == "granian" else 4)
+"""Threads per worker, each with a database connection."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""
 LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
@@ -116,7 +109,7 @@ DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
 """Seconds that a process waits for MySQL to answer …"""
 DB_REQUEST_TIMEOUT_S = env.int("DB_REQUEST_TIMEOUT_S", default=3)
-"""… and an app server, if WEB_SLOW_WORKERS answer its slow requests, and others deliver."""
+"""… and an app server, if others deliver. Raise it where exports and reports are made."""
 DATABASES = {
     "default": pooled(
         connect(

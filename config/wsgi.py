@@ -2,13 +2,26 @@ import codecs
 import gc
 import os
 from collections.abc import Iterable
+from importlib import import_module
 from typing import Any
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.db import connections
 from django.utils.http import parse_header_parameters
+
+
+def shorten_waits() -> None:
+    """Wait for MySQL for DB_REQUEST_TIMEOUT_S at most, unless requests deliver."""
+    if import_module("feed.strategies").get_strategy().needs_shared_store:
+        for options in (database["OPTIONS"] for database in connections.settings.values()):
+            if timeout_s := options.get("read_timeout"):
+                options["read_timeout"] = min(timeout_s, settings.DB_REQUEST_TIMEOUT_S)
+
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
+shorten_waits()
 gc.collect()
 gc.freeze()  # collections needn't look at what stays until the end
 

@@ -15,8 +15,6 @@ from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.base import MOST_SHARDS
 from feed.timeline_stores.redis_cluster import SCHEME
 from feed.visibility import POLICIES
-from web.lanes import THREADS
-from web.leaders import MOST_WAITING
 
 
 @register()
@@ -130,6 +128,20 @@ def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
     return []
 
 
+@register(deploy=True)
+def check_a_proxy_is_in_front(**kwargs: Any) -> list[CheckMessage]:
+    """Warn if nothing in front bounds what waits: app servers answer an overload too late."""
+    if settings.TRUSTED_PROXIES:
+        return []
+    return [
+        checks.Warning(
+            "No proxy is in front: half requests hold threads, and an overload is answered late.",
+            hint="Put one there, like compose/haproxy.cfg, and set TRUSTED_PROXIES.",
+            id="feed.W002",
+        )
+    ]
+
+
 @register(Tags.database)
 def check_connections_suffice(
     databases: Sequence[str] | None = None, **kwargs: Any
@@ -138,10 +150,8 @@ def check_connections_suffice(
 
     Threads that share a pool need no more than its size.
     """
-    threads = settings.WEB_THREADS or 1 + MOST_WAITING
-    wanted = settings.WEB_WORKERS * _connections_of(threads)
-    if not settings.WEB_THREADS:
-        wanted += settings.WEB_SLOW_WORKERS * _connections_of(sum(THREADS.values()))
+    threads: int = settings.WEB_THREADS
+    wanted = settings.WEB_WORKERS * min(threads, settings.DB_POOL_SIZE or threads)
     warnings: list[CheckMessage] = []
     for alias in databases or ():
         allowed = _max_connections(alias)
@@ -155,10 +165,6 @@ def check_connections_suffice(
                 )
             )
     return warnings
-
-
-def _connections_of(threads: int) -> int:
-    return min(threads, settings.DB_POOL_SIZE or threads)
 
 
 @register(Tags.database)

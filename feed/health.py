@@ -19,7 +19,6 @@ from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.redis_server import thread
 from runtime.question import Answer, Question
-from web.lanes import PROBE
 
 REMEMBERED_S = 1.0
 """Seconds for which /statusz gives the same answer."""
@@ -27,7 +26,6 @@ AWAY = {"status": "unready", "database": "unavailable"}
 
 
 class Probe(APIView):
-    lane = PROBE
     authentication_classes = ()
     permission_classes = (AllowAny,)
 

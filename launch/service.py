@@ -8,7 +8,7 @@ import sqlite3
 import sys
 import urllib.request
 from collections import Counter
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import cycle
 from pathlib import Path
@@ -28,7 +28,6 @@ NO_QUOTA = (
     "one alone has the whole machine, and more of them add nothing."
 )
 UNGUARDED = {
-    "WEB_QUEUE_S": "0",
     "MAX_HASHING": "0",
     "LOG_IN_FAILURES_PER_CLIENT": "0",
     "LOG_IN_FAILURES_PER_ACCOUNT": "0",
@@ -37,8 +36,11 @@ UNGUARDED = {
     "FRIEND_REQUESTS": "0",
 }
 """Users who wait are measured, and all come from one address; a variant may set limits again."""
-POOLS = {"probes": ([], "2"), "slow": (["nice"], "4")}
-"""App servers beside the others, behind HAProxy: what starts them, and their threads."""
+POOLS: Mapping[str, tuple[Sequence[str], Mapping[str, str]]] = {
+    "probes": ([], {"WEB_THREADS": "2"}),
+    "slow": (["nice"], {"WEB_THREADS": "4", "DB_REQUEST_TIMEOUT_S": "10"}),
+}
+"""App servers beside the others, behind HAProxy: what starts them, and their settings."""
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left", "merged")
 
 
@@ -225,7 +227,7 @@ class Service:
             "SECRET_KEY": self.secret_key,
             "ALLOWED_HOSTS": f"localhost,{self.address}",
             "WEB_WORKERS": str(self.variant.app_workers(CORES)),
-            "WEB_THREADS": str(database.threads),
+            **({"WEB_THREADS": str(database.threads)} if database.threads else {}),
             "TRUSTED_PROXIES": str(int(self.variant.is_proxied)),
             "HASHING_SLOTS_DIR": f"{self.folder}/slots",
             "EXPORT_DIR": f"{self.folder}/exports",
@@ -257,10 +259,10 @@ class Service:
 
     def _pool(self, name: str) -> int:
         """Start the app server for probes or slow requests, and return its port."""
-        starter, threads = POOLS[name]
-        port, env = free_port(), {"WEB_WORKERS": "1", "WEB_THREADS": threads}
+        starter, env = POOLS[name]
+        port = free_port()
         command = [*starter, *app_server(port, self.address)]
-        self.processes.start("web", command, self.environments[0] | env)
+        self.processes.start("web", command, self.environments[0] | {"WEB_WORKERS": "1", **env})
         return port
 
     def _haproxy(self, app_ports: Sequence[int], *, probes: int, slow: int) -> HAProxy:

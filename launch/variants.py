@@ -20,8 +20,8 @@ class Database:
     app_servers: int = 1
     files: int = 1
     """Database files; with more than one, the app servers don't share a database."""
-    threads: int = 0
-    """Threads per app worker, each with its own connection; 0: none."""
+    threads: int | None = None
+    """Threads per app worker, each with its own connection; None: the app server's default."""
     profile: str | None = None
     """The file in compose/mysql that a MySQL server runs with, or AS_IS; None for SQLite."""
     durability: str | None = None
@@ -144,9 +144,8 @@ class Variant:
         }
 
     def app_workers(self, cores: int) -> int:
-        """Return how many processes each app server has: one more if they wait in their loop."""
-        waits = self.server != GRANIAN and not self.database.threads
-        return max(1, (cores + waits) // self.database.app_servers)
+        """Return how many processes each app server has."""
+        return max(1, cores // self.database.app_servers)
 
     @property
     def arguments(self) -> dict[str, str]:

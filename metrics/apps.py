@@ -7,7 +7,6 @@ from django.conf import settings
 from django.db.backends.signals import connection_created
 
 from feed.signals import receipts_set, timeline_loaded
-from web.signals import refused
 
 
 class MetricsConfig(AppConfig):
@@ -22,5 +21,4 @@ class MetricsConfig(AppConfig):
         # Models can't be imported before ready().
         receipts_set.connect(import_module("metrics.deliveries").note_receipts)
         timeline_loaded.connect(import_module("metrics.loads").count_load)
-        refused.connect(import_module("metrics.refusals").count_refused)
         connection_created.connect(import_module("metrics.connections").remember)

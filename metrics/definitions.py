@@ -21,11 +21,6 @@ request_seconds = Histogram(
     ("route", "method"),
     buckets=REQUEST_BUCKETS_S,
 )
-refused = Counter(
-    "feed_refused_total",
-    "Requests refused with 503 before they were parsed; feed_requests_total lacks these.",
-    ("lane",),
-)
 posts_delivered = Counter(
     "feed_posts_delivered_total",
     "Posts that got their receipt; a redelivered post counts once.",

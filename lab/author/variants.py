@@ -120,7 +120,7 @@ def named(name: str) -> Variant:
             STEPS["author_default"], name=name, database=factors.database(), debug=factors.debug
         )
     if factors and whose == OURS:
-        threads = DATABASES["mysql_default"].threads
+        threads = DATABASES["mysql_default"].threads or 0
         settings = {"DEBUG": str(int(factors.debug))}
         database = factors.database(threads)
         return Variant(name, database, "inline", "rowwise", None, settings)

@@ -13,7 +13,12 @@ import pytest
 from launch.processes import Processes, free_port
 from runtime.logs import MOST
 
-PRODUCTION = {"HTTPS": "1", "ALLOWED_HOSTS": "feed.example", "SECRET_KEY": "Wq3-x9Z_" * 8}
+PRODUCTION = {
+    "HTTPS": "1",
+    "ALLOWED_HOSTS": "feed.example",
+    "SECRET_KEY": "Wq3-x9Z_" * 8,
+    "TRUSTED_PROXIES": "1",
+}
 CHECK = [sys.executable, "manage.py", "check", "--deploy", "--fail-level=WARNING"]
 GUNICORN = [sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py"]
 WRONG = [
@@ -21,6 +26,7 @@ WRONG = [
     ({"SECRET_KEY": "too short"}, "security.W009"),
     ({"ALLOWED_HOSTS": ""}, "security.W020"),
     ({"HSTS_S": "0"}, "security.W004"),
+    ({"TRUSTED_PROXIES": "0"}, "feed.W002"),
 ]
 each_wrong_setting = pytest.mark.parametrize(
     ("wrong", "warning"), WRONG, ids=lambda it: "" if isinstance(it, str) else next(iter(it))

@@ -14,10 +14,11 @@ from types import SimpleNamespace
 
 import pytest
 
+from lab.faults.running import wait_for
 from launch.processes import Processes, free_port
 from launch.servers.proxies import HAPROXY_SETTINGS, HAProxy
 from launch.service import gunicorn, is_ready
-from tests.web.half_requests import KINDS, halves
+from tests.launch.half_requests import KINDS, halves
 
 APPS = ("one", "another")
 UNKNOWN = {"detail": "No app server answered. What was asked may have been done."}
@@ -135,7 +136,7 @@ def waiting(servers, port, method="GET", path="/"):
 @pytest.mark.parametrize("kind", ["byte", "head", "body", "expect", "chunked"])
 def test_half_requests_never_reach_python_and_block_nobody(kind, proxied, servers):
     port = proxied(app_requests=4).port
-    with halves(port, kind, 40):
+    with halves(port, KINDS[kind], 40):
         assert {ask(port, "POST", "/", "x" * 60_000)[0] for _ in range(5)} == {200}
     assert len(noted(servers)) == 5
     assert not noted(servers, path="/v1/posts/")
@@ -184,7 +185,7 @@ def test_a_read_whose_app_server_dies_is_sent_to_another(proxied, servers):
 def test_the_outcome_of_a_post_that_takes_too_long_is_unknown(proxied, servers):
     port = proxied(("timeout server 35s", "timeout server 1s")).port
     assert ask(port, "POST", "/?wait") == (504, "1", UNKNOWN)
-    assert len(noted(servers, "POST")) == 1
+    wait_for(lambda: len(noted(servers, "POST")) == 1)  # a busy machine is late
 
 
 def test_probes_and_slow_requests_are_answered_while_app_servers_are_full(proxied, servers):

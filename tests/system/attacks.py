@@ -21,6 +21,7 @@ import psutil
 
 from lab.faults.running import JSON, Repeated, serving
 from launch.service import Seed
+from tests.launch.half_requests import KINDS, halves, slow_readers
 
 POST = ("POST", "/v1/posts/", '{"body": "text"}')
 FEED = ("GET", "/v1/feed/", None)
@@ -51,7 +52,7 @@ class Others(Repeated):
     def figures(self, seconds: float) -> dict:
         times = [it * 1000 for _, it in self.answers]
         ok = sum(status in ("200", "201") for status, _ in self.answers)
-        cuts = [round(it, 1) for it in quantiles(times, n=20)]
+        cuts = [round(it, 1) for it in quantiles(times, n=20)] if len(times) > 1 else [None] * 19
         return {"ok_per_s": round(ok / seconds, 1), "p50_ms": cuts[9], "p95_ms": cuts[18]}
 
 
@@ -86,8 +87,8 @@ def order_slow_work(numbers, token):
 
 
 @contextmanager
-def attacked(running, attack, connections, statuses):
-    """Attack from another process while the block runs; count its statuses."""
+def asking(running, statuses, attack, connections):
+    """Ask from another process while the block runs; count its statuses."""
     context = multiprocessing.get_context("spawn")
     stop, told = context.Event(), context.Queue()
     arguments = (attack, running.service.port, running.tokens[0], connections, stop, told)
@@ -121,12 +122,24 @@ def _attack(attack, port, token, connections, stop, told):
     told.put(statuses)
 
 
-def compare(running, *, request, attack, connections, seconds=8.0) -> dict:
+def sending(running, statuses, kind, connections):
+    """Begin requests, and don't send the rest."""
+    return halves(running.service.port, KINDS[kind], connections)
+
+
+def not_reading(running, statuses, connections, times=100):
+    """Ask for feeds again and again, and read no answer."""
+    token = running.tokens[0]
+    request = f"GET /v1/feed/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
+    return slow_readers(running.service.port, times * request.encode(), connections)
+
+
+def compare(running, *, request, attack, seconds=8.0) -> dict:
     """Return how others fare without and with an attack."""
     statuses: Counter = Counter()
     with Others(running, request) as idle:
         time.sleep(seconds)
-    with attacked(running, attack, connections, statuses):
+    with attack(running, statuses):
         time.sleep(1)
         with Others(running, request) as others:
             time.sleep(seconds)
@@ -212,10 +225,19 @@ def attackable(variant, folder):
 
 ATTACKS = {
     "wrong passwords, 10 clients; others post": partial(
-        compare, request=POST, attack=guess_passwords, connections=10
+        compare, request=POST, attack=partial(asking, attack=guess_passwords, connections=10)
     ),
     "slow work of one account, 6 connections; others read": partial(
-        compare, request=FEED, attack=order_slow_work, connections=6
+        compare, request=FEED, attack=partial(asking, attack=order_slow_work, connections=6)
+    ),
+    "30 sockets of a byte; others post": partial(
+        compare, request=POST, attack=partial(sending, kind="byte", connections=30)
+    ),
+    "200 half bodies; others post": partial(
+        compare, request=POST, attack=partial(sending, kind="body", connections=200)
+    ),
+    "200 slow readers; others read": partial(
+        compare, request=FEED, attack=partial(not_reading, connections=200)
     ),
     "drainer stopped": stop_drainer,
     "database frozen during posts without key: [answers, stored]": freeze_database,

@@ -48,7 +48,7 @@ def took(running, client, request, status):
 @pytest.fixture(scope="module")
 def outbox(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    with serving("mysql_tuned-outbox-setbased", folder, clients=0) as running:
+    with serving("mysql_tuned-outbox-setbased@proxy", folder, clients=0) as running:
         yield running
 
 

@@ -20,8 +20,10 @@ NEXT = "workers of the next release"
 class Rolling(Fault):
     name = "rolling-restart"
     text = "The app server replaces its processes (SIGHUP), then another drainer takes over."
-    safeguard = "graceful ends"
+    no_control = "tests/compose/test_rolling_restart.py has one, behind the proxy"
     at_stake = "requests answered meanwhile"
+    hides_answers: ClassVar[bool] = True
+    """Without a proxy: what arrives while a process ends is lost."""
     probes_within_s: ClassVar[float] = 8.0
     """gunicorn ends the old processes before the new ones accept: a connection waits for them."""
     needs_mysql: ClassVar[bool] = True
