@@ -87,7 +87,7 @@ WSGI_APPLICATION = "config.wsgi.application"
 WEB_SERVER = env.str("WEB_SERVER", default="gunicorn", choices=["gunicorn", "granian"])
 """The app server that python -m config.serve starts."""
 WEB_WORKERS = env.int("WEB_WORKERS", default=os.cpu_count() or 1)
-WEB_THREADS = env.int("WEB_THREADS", default=1 if WEB_SERVER == "granian" else 4)
+WEB_THREADS = max(1, env.int("WEB_THREADS", default=1 if WEB_SERVER == "granian" else 4))
 """Threads per worker, each with a database connection."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""

@@ -137,7 +137,7 @@ def test_counts_survive_a_killed_app_worker_and_a_stopped_drainer(running, prome
 def test_only_running_processes_count_connections(whole, watching_whole):
     watching_whole.wait_for(POSTS, post(whole))
     held = watching_whole.number("feed_database_connections")
-    assert 2 <= held <= 3 * len(whole.workers_of("web")) + 1  # probes keep two of their own
+    assert 2 <= held <= (4 + 2) * len(whole.workers_of("web")) + 1  # threads, probes; drainer
 
     whole.processes.stop("workers")
 
