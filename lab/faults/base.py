@@ -43,8 +43,9 @@ class Fault(ABC):
     typical_within_s: ClassVar[float] = 0.5
     """Longest median time of the requests that are sent while it lasts: most are refused rather
     than kept waiting."""
-    probes_within_s: ClassVar[float] = 2.0
-    """Longest time that a health probe may take."""
+    probes_within_s: ClassVar[float] = 4.0
+    """Longest time that a health probe may take: without a proxy it may wait until a thread has
+    given up on a server."""
     refuses: ClassVar[bool] = True
     """Requests may be refused while it lasts (503 or 429)."""
     hides_answers: ClassVar[bool] = False

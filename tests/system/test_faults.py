@@ -149,6 +149,16 @@ def test_nothing_is_lost_and_every_page_is_whole(variant, fault, serve, tmp_path
     assert timelines["posts"] >= len(running.accepted)
 
 
+def test_behind_a_proxy_probes_do_not_wait_for_a_frozen_database(serve, tmp_path):
+    fault = FAULTS["database-frozen"]
+    running = serve("mysql_tuned-outbox-ring@proxy")
+    seen = observe(fault, running, tmp_path, moments=1)
+
+    timelines = audit_pages(running.service, running.folder / "accepted.csv")
+    assert audit_of(seen, timelines, fault)["ok"], seen
+    assert seen.slowest_probe_s < 1
+
+
 def make_whole(running):
     """Undo what the control before has spoiled: an absent timeline is right, and no post is due."""
     running.lack("")

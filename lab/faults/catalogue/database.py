@@ -68,7 +68,6 @@ class Frozen(Fault):
     safeguard = "refusals"
     at_stake = "requests answered meanwhile"
     needs_mysql: ClassVar[bool] = True
-    probes_within_s: ClassVar[float] = 1.0
 
     def inject(self, running: Running, readers: Readers) -> int:
         return freeze(running, readers, "database")

@@ -56,7 +56,6 @@ class Frozen(Fault):
     safeguard = "refusals"
     at_stake = "requests answered meanwhile"
     needs_redis: ClassVar[bool] = True
-    probes_within_s: ClassVar[float] = 1.0
 
     def inject(self, running: Running, readers: Readers) -> int:
         return freeze(running, readers, "redis")
