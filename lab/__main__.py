@@ -3,7 +3,7 @@
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
@@ -36,9 +36,10 @@ from lab.running.matrix import INTERRUPTED, run_matrix
 from lab.running.repeats import Repeats
 from lab.running.single_run import serve
 from lab.targets.variants import TARGET, TargetVariant, check_host
+from launch.backends import backends
 from launch.processes import RunFailed
 from launch.service import Seed
-from launch.variants import UnknownVariant, Variant
+from launch.variants import APP_SERVERS, UnknownVariant, Variant, served_by
 
 RESULTS = Path("results")
 
@@ -68,7 +69,19 @@ def list_variants(options: argparse.Namespace) -> int:
         for name in experiment.variants:
             clean = experiment.variant(name).should_be_clean
             print(f"  {name}" + ("" if clean else "  (not clean)"))
+    known = backends()
+    stores = {name: it for name, it in known.timeline_stores.items() if it.is_shared}
+    print_purposes("strategy", {name: it.purpose for name, it in known.strategies.items()})
+    print_purposes("store", {name: it.purpose for name, it in stores.items()})
+    servers = {served_by("…", name): f"{name}: {said}" for name, said in APP_SERVERS.items()}
+    print_purposes("app server", servers)
     return 0
+
+
+def print_purposes(axis: str, purposes: Mapping[str, str]) -> None:
+    print(f"{axis}, in database-strategy-store@server")
+    for name, purpose in purposes.items():
+        print(f"  {name:15} {purpose}")
 
 
 def run_experiments(options: argparse.Namespace) -> int:

@@ -192,7 +192,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
 
 
 SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "list": ("the experiments and their variants", _add_list),
+    "list": ("the experiments and their variants, and what a name can say", _add_list),
     "up": ("serve a variant until Ctrl-C", _add_up),
     "live": ("watch two variants side by side in a browser", _add_live),
     "run": ("measure and audit variants, one after another", _add_run),

@@ -17,6 +17,7 @@ SERVERS = ("DATABASE_URL", "REDIS_URL", "TIMELINE_URL", "BROKER_URL")
 class Strategy(NamedTuple):
     """The flags of ``feed/strategies/base.py``."""
 
+    purpose: str
     delivers: bool
     needs_shared_store: bool
     needs_partial_delivery: bool
@@ -28,6 +29,7 @@ class Strategy(NamedTuple):
 class TimelineStore(NamedTuple):
     """The flags of ``feed/timeline_stores/base.py``."""
 
+    purpose: str
     is_transactional: bool
     is_shared: bool
     is_computed_on_read: bool

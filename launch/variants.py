@@ -62,12 +62,21 @@ BROKERS = ("redis", "rabbitmq")
 CLUSTER = re.compile(r"cluster([1-9]\d?)")
 """What may stand behind the @ of a variant: how many primaries."""
 HOSTS = "hosts"
+GUNICORN = "gunicorn"
 GRANIAN = "granian"
 SERVED: Mapping[str, Mapping[str, Any]] = {
     GRANIAN: {"server": GRANIAN},
     "proxy": {"is_proxied": True},
 }
 """What may stand there of app servers, and the fields that it sets."""
+PROXIED = "+proxy"
+APP_SERVERS = {
+    GUNICORN: "the usual one, where nothing is said; the fewest parts",
+    GRANIAN: "less CPU per request, since it parses them in Rust",
+    GUNICORN + PROXIED: "HAProxy in front refuses what is too much: for a public service",
+    GRANIAN + PROXIED: "less CPU per request, and for a public service",
+}
+"""What may answer requests, and what each is for."""
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
 NAMING = "database-strategy-store, database-pull or database-null"
@@ -98,7 +107,7 @@ class Variant:
     """Primaries of the Redis Cluster that has the timelines, each with a replica; 0: one Redis."""
     on_hosts: bool = False
     """Each part runs on a host of its own (``launch.hosts``)."""
-    server: str = "gunicorn"
+    server: str = GUNICORN
     """The app server, as WEB_SERVER names it."""
     is_proxied: bool = False
     """HAProxy is in front, with app servers of their own for probes and slow requests."""
@@ -202,6 +211,12 @@ class Variant:
     def expects(self, audit: Mapping[str, Any] | None) -> bool:
         """Return whether a run finished with the audit that this variant should have."""
         return audit is not None and audit["ok"] == self.should_be_clean
+
+
+def served_by(name: str, server: str) -> str:
+    """Return the name of a variant on one of APP_SERVERS; ``name`` says nothing of them."""
+    behind = server.removeprefix(GUNICORN).removeprefix("+")
+    return f"{name}{'+' if '@' in name else '@'}{behind}" if behind else name
 
 
 def refuse_unknown(name: str, naming: str, *parts: tuple[str, Iterable[str]]) -> None:

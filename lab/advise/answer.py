@@ -1,10 +1,10 @@
 """The advice: what is cheapest, what it needs, what breaks first, and whom to pull."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import ceil, inf
 
-from lab.advise.candidates import RUN_THESE, Candidate, Measured
+from lab.advise.candidates import RUN_THESE, Candidate, Measured, served
 from lab.advise.cells import NotMeasured
 from lab.advise.model import (
     TIE,
@@ -20,6 +20,7 @@ from lab.advise.situation import Situation
 from lab.bench.tables import Sheet
 from lab.experiments.mixed.costs import ROLES
 from lab.reporting.formats import number
+from launch.variants import GUNICORN, PROXIED
 
 DAY_S = 86_400
 GIB = 2**30
@@ -27,6 +28,11 @@ BENCH = "bench"
 MIXED = "mixed"
 BOTH = f"{MIXED} + {BENCH}"
 TIMES_SLOWER = 1.25
+NO_SERVERS = "{} has no costs by app server, so this is for gunicorn; to compare, run {}"
+PUBLIC = (
+    " If the service is public, arrivals can exceed what holds: take {name} ({cores} cores), whose "
+    "proxy refuses the rest early."
+)
 MEASURED_PRIMARIES = 8
 
 
@@ -43,6 +49,10 @@ class Advice:
     """All candidates, the one that needs fewest cores first."""
     kept_budget: list[Needs]
     """Those that keep the budget for lag."""
+    server: str
+    """Of APP_SERVERS; all candidates are on it."""
+    on_servers: Mapping[str, Needs]
+    """The one to take on each app server that was measured."""
     remarks: list[str]
 
     @property
@@ -78,24 +88,44 @@ def advise(
     if all(it.candidate.pulls for it in every):
         raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])
     remarks = [*measured.left_out, *_drift(measured, calibration_ms), *unknown]
-    every.sort(key=lambda it: it.total)
-    kept_budget = advised(every, situation.lag_ms)
-    if not kept_budget:
+    if not advised(every, situation.lag_ms):
         fastest = min(every, key=lambda it: it.lag_ms)
         raise ValueError(
             f"nothing keeps --lag-ms {situation.lag_ms:g}: allow {ceil(fastest.lag_ms)}, which "
             f"{fastest.candidate.name} keeps"
         )
+    if len(measured.servers) == 1:
+        remarks.append(NO_SERVERS.format(measured.bench.folder, _again(measured.bench.command)))
+    every_on = {
+        server.name: [needs(served(it.candidate, server), situation) for it in every]
+        for server in measured.servers
+    }
+    on_servers = {name: advised(it, situation.lag_ms)[0] for name, it in every_on.items()}
+    server = plainest(on_servers)
     return Advice(
         situation,
         peak_factor,
         database_cores,
         node_gib,
         measured,
-        every,
-        kept_budget,
+        sorted(every_on[server], key=lambda it: it.total),
+        advised(every_on[server], situation.lag_ms),
+        server,
+        on_servers,
         remarks,
     )
+
+
+def _again(command: str) -> str:
+    """Return a bench's command, with the store through which app servers are measured."""
+    return command if "ring" in command else command.replace("--stores=", "--stores=ring,")
+
+
+def plainest(on_servers: Mapping[str, Needs]) -> str:
+    """Return the app server to take: gunicorn, unless another one without proxy beats a tie."""
+    alone = {name: it.total for name, it in on_servers.items() if not name.endswith(PROXIED)}
+    cheapest = min(alone, key=alone.__getitem__)
+    return GUNICORN if alone[GUNICORN] < TIE * alone[cheapest] else cheapest
 
 
 def verdict(advice: Advice) -> str:
@@ -114,11 +144,25 @@ def verdict(advice: Advice) -> str:
     ]
     for one in late:
         said += f". {one.candidate.name} costs less, but its lag is {one.lag_ms:.0f} ms"
-    return said + "."
+    return f"{said}.{_server_verdict(advice)}"
+
+
+def _server_verdict(advice: Advice) -> str:
+    said = ""
+    for name, found in advice.on_servers.items():
+        if name != advice.server and not name.endswith(PROXIED):
+            ratio = found.total / advice.best.total
+            tie = f", a tie (below {TIE - 1:.0%}), so take the plainer one" if ratio < 1 else ""
+            said += f" {found.candidate.name} needs {number(found.total)} ({ratio:.2f} times as "
+            said += f"many{tie})."
+    if proxied := advice.on_servers.get(advice.server + PROXIED):
+        said += PUBLIC.format(name=proxied.candidate.name, cores=number(proxied.total))
+    return said
 
 
 def sheets(advice: Advice) -> list[Sheet]:
-    return [_compared(advice), _amounts(advice), _breaks(advice), _pulled(advice)]
+    found = [_compared(advice), _amounts(advice), _breaks(advice), _pulled(advice)]
+    return [*found, _servers(advice)] if len(advice.on_servers) > 1 else found
 
 
 def sources(advice: Advice) -> list[str]:
@@ -143,6 +187,21 @@ def _compared(advice: Advice) -> Sheet:
         for it in advice.every
     ]
     return Sheet("Cores at the peak, 100 % busy", head, rows)
+
+
+def _servers(advice: Advice) -> Sheet:
+    plain = advice.on_servers[GUNICORN].total
+    rows = [
+        [
+            it.candidate.name,
+            *map(number, (it.cores["web"], it.cores["proxy"], it.total)),
+            f"{it.total / plain:.2f}",
+            BOTH,
+        ]
+        for it in advice.on_servers.values()
+    ]
+    head = ["cheapest on each server", "web", "proxy", "all", "of gunicorn's", "from"]
+    return Sheet("App servers: cores at the peak, 100 % busy", head, rows)
 
 
 def _source_of(found: Needs, situation: Situation) -> str:

@@ -1,5 +1,6 @@
 """The ways to run the service that were measured, and what they cost."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,11 +10,13 @@ from typing import Any, NamedTuple
 from lab.advise.cells import Cells
 from lab.bench.record import FILE as BENCH
 from lab.bench.record import Record
+from lab.bench.requests import FEED, POST
 from lab.bench.stores import GRID
 from lab.experiments import EXPERIMENTS
 from lab.experiments.mixed.costs import ROLES, Costs, costs_of
 from lab.results.result import FILE as RESULT
 from lab.results.result import Result, read_results
+from launch.variants import GUNICORN, SERVED, served_by
 
 SQL_LINGER_MS, REDIS_LINGER_MS = 100, 75
 """How long a drainer collects a batch (docs/decisions/0004)."""
@@ -62,10 +65,25 @@ class Candidate:
         return REDIS_LINGER_MS if self.uses_redis else SQL_LINGER_MS
 
 
+class Server(NamedTuple):
+    """An app server of ``APP_SERVERS``: by role, how many times as much CPU a request costs as it
+    costs gunicorn alone."""
+
+    name: str
+    post: Mapping[str, float]
+    read: Mapping[str, float]
+
+
+ALONE = Server(GUNICORN, {"web": 1.0}, {"web": 1.0})
+
+
 class Measured(NamedTuple):
     """Everything that the advice is made from."""
 
     candidates: list[Candidate]
+    """On gunicorn alone."""
+    servers: list[Server]
+    """Of a bench that has no others, gunicorn only."""
     bench: Source
     mixed: list[Source]
     page_bytes: float | None
@@ -105,7 +123,7 @@ def measured(folders: Sequence[Path]) -> Measured:
     record = Record.read(benches[0])
     bench = _source(benches[0], record.environment)
     every = [it for of_one in results.values() for it in of_one if it.experiment == "mixed"]
-    costs = costs_of(every)
+    costs = [it for it in costs_of(every) if _is_on_gunicorn(it)]
     if not costs:
         raise ValueError(f"no usable run of mixed in {', '.join(map(str, others))}: {RUN_MIXED}")
     candidates, left_out = [], []
@@ -114,14 +132,46 @@ def measured(folders: Sequence[Path]) -> Measured:
             candidates.append(_candidate(found, costs, record))
         except ValueError as error:
             left_out.append(str(error))
-    pages = [it["bytes"] for it in record.requests if "/feed/" in it["request"]]
+    pages = [it["bytes"] for it in record.requests if it["request"] == FEED.name]
     mixed = [
         Source(folder, _command(of_one), _calibration(of_one))
         for folder, of_one in results.items()
         if of_one
     ]
     started = frozenset(result.started_at for result in every)
-    return Measured(candidates, bench, mixed, pages[0] if pages else None, left_out, started)
+    page_bytes, servers = pages[0] if pages else None, _servers(record)
+    return Measured(candidates, servers, bench, mixed, page_bytes, left_out, started)
+
+
+def _is_on_gunicorn(costs: Costs) -> bool:
+    """Return whether its name says no other server; what those cost is the bench's to say."""
+    return not SERVED.keys() & set(re.split("[@+-]", costs.variant))
+
+
+def _servers(record: Record) -> list[Server]:
+    us = {(it["server"], it["request"]): it for it in record.requests if "server" in it}
+    return [
+        Server(name, *(_times(us[name, it.name], us[GUNICORN, it.name]) for it in (POST, FEED)))
+        for name in dict.fromkeys(server for server, _ in us)
+    ] or [ALONE]
+
+
+def _times(request: Mapping[str, float], alone: Mapping[str, float]) -> dict[str, float]:
+    return {role: request.get(f"{role}_us", 0.0) / alone["web_us"] for role in ("web", "proxy")}
+
+
+def served(candidate: Candidate, server: Server) -> Candidate:
+    """Return a candidate, which is on gunicorn alone, on another server."""
+
+    def on_server(us: Mapping[str, float], times: Mapping[str, float]) -> dict[str, float]:
+        return {**us, **{role: us.get("web", 0.0) * factor for role, factor in times.items()}}
+
+    return replace(
+        candidate,
+        name=served_by(candidate.name, server.name),
+        post_us=on_server(candidate.post_us, server.post),
+        read_us=on_server(candidate.read_us, server.read),
+    )
 
 
 def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidate:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from lab.advise.candidates import Measured
+from lab.advise.candidates import Measured, served
 from lab.advise.model import needs
 from lab.advise.situation import Situation
 from lab.bench.tables import Sheet
@@ -42,7 +42,8 @@ def check(results: Sequence[Result], measured: Measured) -> tuple[Sheet, bool]:
 def _pairs(
     results: Sequence[Result], measured: Measured
 ) -> Iterator[tuple[Result, dict[str, float]]]:
-    known = {candidate.name: candidate for candidate in measured.candidates}
+    every = [served(it, server) for it in measured.candidates for server in measured.servers]
+    known = {candidate.name: candidate for candidate in every}
     for result in results:
         posts = result.extra.get("posts")
         is_new = result.started_at not in measured.started

@@ -1,6 +1,7 @@
 """The results of a bench, written to disk as soon as they exist."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,11 @@ class Record:
         self.write()
 
     def add_request(
-        self, name: str, size: int, count: int, *, web_s: float, redis_s: float
+        self, name: str, server: str, size: int, count: int, used_s: Mapping[str, float]
     ) -> None:
-        """Record what a number of requests cost, and the bytes of an answer."""
-        figures = {"web_us": each_us(web_s, count), "redis_us": each_us(redis_s, count)}
-        self.requests.append({"request": name, "bytes": size, **figures})
+        """Record what a number of requests cost by role, and the bytes of an answer."""
+        figures = {f"{role}_us": each_us(seconds, count) for role, seconds in used_s.items()}
+        self.requests.append({"request": name, "server": server, "bytes": size, **figures})
         self.write()
 
     def add_check(self, target: Target, figures: dict[str, Any]) -> None:

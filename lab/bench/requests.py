@@ -1,63 +1,103 @@
-"""What a feed costs the app server and Redis, beside a request that is answered with a constant."""
+"""What a post and a feed cost each app server, alone and behind a proxy."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from http.client import HTTPConnection
 from itertools import cycle
 from statistics import median
+from typing import NamedTuple
 
 from lab.bench.json_lines import measurements, no_result
 from lab.bench.record import Record
 from lab.bench.site import Site
 from lab.bench.targets import Target
 from lab.progress import Advance
-from launch.processes import RunFailed, free_port
-from launch.service import gunicorn, is_ready
+from launch.processes import HERE, RunFailed, free_port
+from launch.servers.proxies import HAProxy
+from launch.service import app_server, is_ready
+from launch.variants import GRANIAN, GUNICORN, PROXIED
 
-FEED, CONSTANT, EXCHANGE = "GET /v1/feed/", "a constant", "a constant after a PING to Redis"
-ROUNDS, REQUESTS, AT_ONCE = 11, 400, 8
+THREADS = {GUNICORN: "4", GRANIAN: "1"}
+"""Per process of each app server, as they are used."""
+APP_ROLES = ("web", "redis")
+ROLES = (*APP_ROLES, "proxy")
+ROUNDS, REQUESTS, AT_ONCE = 11, 200, 8
+
+
+class Request(NamedTuple):
+    method: str
+    path: str
+    status: int
+    body: str | None = None
+
+    @property
+    def name(self) -> str:
+        return f"{self.method} {self.path}"
+
+
+POST = Request("POST", "/v1/posts/", 201, '{"body": "A post of about as many words as others."}')
+FEED = Request("GET", "/v1/feed/", 200)
 
 
 def bench_requests(site: Site, record: Record, advance: Advance) -> None:
-    """Record the CPU of each through one app server; they take turns, medians of ROUNDS."""
+    """Record the CPU of each through one process; the servers take turns, medians of ROUNDS."""
     advance("requests")
-    target, port = Target("ring", "sqlite", uses_redis=True), free_port()
-    with site.serving(target) as env:
+    target = Target("ring", "mysql_tuned" if site.mysql else "sqlite", uses_redis=True)
+    with site.serving(target, target.settings | {"FEED_STRATEGY": "outbox"}) as env:
         tokens = _fill(site, env)
-        argv = [*gunicorn(port), "bench.wsgi"]
-        site.processes.start("web", argv, env | {"WEB_WORKERS": "1", "WEB_THREADS": "0"})
         try:
-            site.processes.wait_until("web", partial(is_ready, port))
-            _compare(site, Clients(port, tokens), record)
+            servers = dict(_started(site, env))
+            clients = {name: Clients(port, tokens) for name, port in servers.items()}
+            _compare(site, clients, record)
         finally:
-            site.processes.stop("web")
+            for role in ("proxy", "web"):
+                site.processes.stop(role)
+
+
+def _started(site: Site, env: Mapping[str, str]) -> Iterator[tuple[str, int]]:
+    """Start the app servers, each with a proxy beside it; yield the port of each way to ask."""
+    for name, threads in THREADS.items():
+        port, proxy_port = free_port(), free_port()
+        own = {"WEB_SERVER": name, "WEB_WORKERS": "1", "WEB_THREADS": threads}
+        site.processes.start("web", app_server(port), {**env, **own})
+        site.processes.wait_until("web", partial(is_ready, port))
+        app, folder = f"{HERE}:{port}", site.folder / f"haproxy-{name}"
+        proxy = HAProxy(site.processes, folder, port=proxy_port, apps=[app], probes=app, slow=app)
+        proxy.start()
+        yield name, port
+        yield f"{name}{PROXIED}", proxy_port
 
 
 class Clients:
     """Some who ask at once, each over one connection, so that nobody who answers sleeps between
-    two requests: to be woken costs as much as much of the work."""
+    two requests: to be woken costs as much as much of the work. Those who post don't read."""
 
     def __init__(self, port: int, tokens: Sequence[str]) -> None:
-        self._connections = [HTTPConnection("127.0.0.1", port) for _ in range(AT_ONCE)]
-        self._headers = cycle({"Authorization": f"Bearer {token}"} for token in tokens)
+        self._connections = [HTTPConnection(HERE, port) for _ in range(AT_ONCE)]
+        self._tokens = {POST: cycle(tokens[::2]), FEED: cycle(tokens[1::2])}
 
-    def ask(self, path: str) -> bytes:
-        """Ask REQUESTS times, and return the last answer. Raises RunFailed on any but 200."""
+    def ask(self, request: Request) -> bytes:
+        """Ask REQUESTS times, and return the last answer. Raises RunFailed on another status."""
         body = b""
         for connection in self._connections:
-            self._ask(connection, path)
+            self._ask(connection, request)
         for number in range(REQUESTS):
             connection = self._connections[number % AT_ONCE]
             answer = connection.getresponse()
             body = answer.read()
-            if answer.status != 200:
-                raise RunFailed(f"{path}: {answer.status} {body[:200].decode(errors='replace')}")
+            if answer.status != request.status:
+                said = body[:200].decode(errors="replace")
+                raise RunFailed(f"{request.name}: {answer.status} {said}")
             if number < REQUESTS - AT_ONCE:
-                self._ask(connection, path)
+                self._ask(connection, request)
         return body
 
-    def _ask(self, connection: HTTPConnection, path: str) -> None:
-        connection.request("GET", path, headers=next(self._headers))
+    def _ask(self, connection: HTTPConnection, request: Request) -> None:
+        headers = {"Authorization": f"Bearer {next(self._tokens[request])}"}
+        if request.body:
+            headers["Content-Type"] = "application/json"
+        connection.request(request.method, request.path, request.body, headers)
 
 
 def _fill(site: Site, env: dict[str, str]) -> list[str]:
@@ -69,18 +109,18 @@ def _fill(site: Site, env: dict[str, str]) -> list[str]:
     return tokens
 
 
-def _compare(site: Site, clients: Clients, record: Record) -> None:
-    size = len(clients.ask("/v1/feed/"))
-    paths = {CONSTANT: f"/constant/{size}/", EXCHANGE: f"/exchange/{size}/", FEED: "/v1/feed/"}
-    for path in paths.values():
-        clients.ask(path)
-    used: dict[str, list[tuple[float, float]]] = {name: [] for name in paths}
+def _compare(site: Site, servers: Mapping[str, Clients], record: Record) -> None:
+    turns = [(request, server) for request in (POST, FEED) for server in servers]
+    sizes = {turn: len(servers[turn[1]].ask(turn[0])) for turn in turns}  # warms up, too
+    used: defaultdict[tuple[Request, str], list[dict[str, float]]] = defaultdict(list)
     for _ in range(ROUNDS):
-        for name, path in paths.items():
+        for request, server in turns:
             before = site.processes.ran_s()
-            clients.ask(path)
+            servers[server].ask(request)
             after = site.processes.ran_s()
-            used[name].append((after["web"] - before["web"], after["redis"] - before["redis"]))
-    for name, seconds in used.items():
-        web_s, redis_s = map(median, zip(*seconds, strict=True))
-        record.add_request(name, size, REQUESTS, web_s=web_s, redis_s=redis_s)
+            used[request, server].append({role: after[role] - before[role] for role in ROLES})
+    for (request, server), rounds in used.items():
+        roles = ROLES if server.endswith(PROXIED) else APP_ROLES  # idle proxies probe app servers
+        seconds = {role: median(of_one[role] for of_one in rounds) for role in roles}
+        size = sizes[request, server]
+        record.add_request(request.name, server, size, REQUESTS, seconds)

@@ -11,7 +11,17 @@ from hypothesis import strategies as st
 
 from lab.__main__ import main
 from lab.advise.answer import _amounts, advise, sheets, verdict
-from lab.advise.candidates import Candidate, Measured, Source, _in_cluster, measured, newest
+from lab.advise.candidates import (
+    ALONE,
+    Candidate,
+    Measured,
+    Server,
+    Source,
+    _in_cluster,
+    measured,
+    newest,
+    served,
+)
 from lab.advise.cells import Cells, NotMeasured
 from lab.advise.check import check
 from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
@@ -84,15 +94,22 @@ RING = Candidate(
 )
 
 
-def costs(*candidates):
-    source = Source("results/x", "python -m lab bench", 50.0)
-    return Measured(list(candidates), source, [source], 3_506, [], frozenset())
+def costs(*candidates, servers):
+    source = Source("results/x", "python -m lab bench --stores=log", 50.0)
+    return Measured(list(candidates), servers, source, [source], 3_506, [], frozenset())
 
 
-def advice(situation=HERE, *candidates, calibration_ms=50.0):
+def on_servers(granian_web):
+    """Granian needs so many times gunicorn's CPU; a proxy takes a tenth of gunicorn's itself."""
+    found = {"gunicorn": {"web": 1.0}, "granian": {"web": granian_web}}
+    found |= {f"{name}+proxy": times | {"proxy": 0.1} for name, times in found.items()}
+    return [Server(name, times, times) for name, times in found.items()]
+
+
+def advice(situation=HERE, *candidates, calibration_ms=50.0, servers=None):
     return advise(
         situation,
-        costs(*(candidates or (PULL, RING))),
+        costs(*(candidates or (PULL, RING)), servers=servers or on_servers(1)),
         calibration_ms=calibration_ms,
         peak_factor=3,
         database_cores=16,
@@ -200,6 +217,27 @@ def test_a_difference_below_a_tenth_is_a_tie():
     assert "a tie" not in verdict(advice(HERE, RING, PULL))
 
 
+def test_a_server_that_saves_a_tenth_is_named_and_the_plainest_of_a_tie():
+    """Nearly all cores are the app server's here, so what that saves the whole saves."""
+    saving, tied = (advice(servers=on_servers(it)) for it in (0.7, 0.95))
+
+    assert saving.best.candidate.name == "mysql_tuned-outbox-ring@granian"
+    assert saving.best.cores["web"] == pytest.approx(0.7 * needs(RING, HERE).cores["web"])
+    assert "mysql_tuned-outbox-ring needs" in verdict(saving)
+    assert "take mysql_tuned-outbox-ring@granian+proxy" in verdict(saving)
+    assert tied.best.candidate.name == "mysql_tuned-outbox-ring"
+    assert "a tie (below 10%), so take the plainer one" in verdict(tied)
+    assert "take mysql_tuned-outbox-ring@proxy" in verdict(tied)
+
+
+def test_a_proxy_is_added_to_what_the_app_server_needs():
+    *_, proxied = on_servers(0.7)
+    alone, found = needs(RING, HERE), needs(served(RING, proxied), HERE)
+
+    assert found.cores["proxy"] == pytest.approx(0.1 * alone.cores["web"])
+    assert found.total == pytest.approx(alone.total - 0.2 * alone.cores["web"])
+
+
 def test_another_speed_of_the_machine_is_told():
     assert not advice().remarks
     assert "2.00 times as long" in advice(calibration_ms=100.0).remarks[0]
@@ -225,7 +263,7 @@ def test_a_limit_at_batches_that_were_not_measured_is_told_so():
     one_size = Cells("ring", [row for row in rows() if row["people"] == 1_000])
     ring = replace(RING, cells=one_size)
     there = replace(HERE, people=5_001, friends=499, reads_per_post=30)
-    _, _, breaks, _ = sheets(advice(there, ring))
+    _, _, breaks, *_ = sheets(advice(there, ring))
 
     limits = {row[0].partition(" (")[0]: row[1] for row in breaks.rows}
     assert limits["one web core"] == "not measured"
@@ -342,6 +380,47 @@ def test_a_prediction_is_compared_with_runs_that_it_was_not_made_from(folders):
     assert not check(runs(1_000, 10_000, factor=1.4), known)[1]
     with pytest.raises(ValueError, match="no steady run"):
         check(runs(2_000, 2_000), known)
+
+
+def requests(**server_us):
+    """What a post and a feed cost: twice as much for a post."""
+    return [
+        {"request": request, "server": server, "bytes": 3_506, "web_us": factor * us}
+        for request, factor in (("POST /v1/posts/", 2), ("GET /v1/feed/", 1))
+        for server, us in server_us.items()
+    ]
+
+
+def test_the_costs_of_servers_are_those_of_the_bench(folders):
+    record = Record.read(folders / "bench")
+    record.requests = requests(gunicorn=500, granian=300)
+    record.write()
+
+    plain, granian = measured(newest(folders)).servers
+    assert plain.post == plain.read == {"web": 1.0, "proxy": 0.0}
+    assert granian.post == granian.read == {"web": 0.6, "proxy": 0.0}
+
+
+def test_runs_on_another_server_are_predicted_but_no_candidates(folders):
+    ring = "mysql_tuned-outbox-ring@granian"
+    run(ring, 1_000, 10_000, {"web": 0.6 * 6.5, "workers": 0.15}).write(folders / "mixed" / "9")
+    record = Record.read(folders / "bench")
+    record.requests = requests(gunicorn=500, granian=300)
+    record.write()
+    known = measured(newest(folders))
+
+    assert ring not in [it.name for it in known.candidates]
+    used = {"web": 0.6 * (500 * 500 + 600 * 5_000) / 1e6, "workers": 0.075}
+    sheet, holds = check([run(ring, 500, 5_000, used)], known)
+    assert holds
+    assert sheet.rows[0][0].startswith(ring)
+
+
+def test_a_bench_without_servers_is_read_with_the_command_that_measures_them(folders):
+    assert measured(newest(folders)).servers == [ALONE]
+
+    (remark,) = advice(servers=[ALONE]).remarks
+    assert remark.endswith("run python -m lab bench --stores=ring,log")
 
 
 ASKED = ["--people=10000", "--friends=99", "--posts-per-s=100"]

@@ -179,6 +179,16 @@ def test_a_run_beside_another_one_is_told_that_its_figures_are_not_sound(
     assert "fanout: 1 run, about 1 min" in told
 
 
+def test_what_a_name_can_say_is_listed(capsys):
+    main(["list"])
+
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    shown = {words[0]: words[1] for words in lines if len(words) > 1}
+    assert shown["…@granian+proxy"] == "granian+proxy:"
+    assert {"inline", "outbox", "ring", "setbased"} <= shown.keys()
+    assert "memory" not in shown
+
+
 def test_a_folder_of_experiments_that_is_not_there_is_refused():
     done = subprocess.run(
         [sys.executable, "-m", "lab", "list"],

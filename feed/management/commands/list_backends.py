@@ -19,27 +19,28 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = {
-            "strategies": flags_of(strategies, Strategy),
-            "timeline_stores": flags_of(timeline_stores, TimelineStore),
+            "strategies": described(strategies, Strategy),
+            "timeline_stores": described(timeline_stores, TimelineStore),
         }
         self.stdout.write(json.dumps(found) if options["json"] else as_text(found))
 
 
-def flags_of(handler: BackendHandler[Any], base: type) -> dict[str, dict[str, bool]]:
-    """Return the flags of every alias: the bools declared on the base class."""
+def described(handler: BackendHandler[Any], base: type) -> dict[str, dict[str, Any]]:
+    """Return purpose and flags of every alias: its first line, the bools of the base class."""
     flags = [name for name, value in vars(base).items() if isinstance(value, bool)]
     return {
         alias: {flag: getattr(backend, flag) for flag in flags}
+        | {"purpose": (backend.__doc__ or "").partition("\n")[0]}
         for alias, backend in handler.classes().items()
     }
 
 
-def as_text(found: dict[str, dict[str, dict[str, bool]]]) -> str:
+def as_text(found: dict[str, dict[str, dict[str, Any]]]) -> str:
     lines = []
     for axis, backends in found.items():
         lines.append(f"{axis}:")
         for alias, flags in backends.items():
             lines.append(
-                f"  {alias}: {', '.join(name for name, is_set in flags.items() if is_set)}"
+                f"  {alias}: {', '.join(name for name, is_set in flags.items() if is_set is True)}"
             )
     return "\n".join(lines)
