@@ -25,21 +25,21 @@ SETTINGS = {
         "BROKER_URL": "amqp://feed:$BROKER_PASSWORD@rabbitmq:5672//",
     },
 }
-SCRAPED = {"tuned": {"app": 2, "drainer": 1}, "replicas, Celery": {"app": 2, "worker": 1}}
+SCRAPED = {"tuned": {"app": 4, "drainer": 1}, "replicas, Celery": {"app": 4, "worker": 1}}
 RESTARTED = {
-    "tuned": ["app", "drainer", "exports", "prometheus", "nginx", "redis", "mysql-tuned"],
+    "tuned": ["app", "drainer", "exports", "prometheus", "proxy", "redis", "mysql-tuned"],
     "replicas, Celery": ["worker", "beat", "rabbitmq", "redis", "mysql-replica1", "mysql-primary"],
 }
 VERSIONS = {
     "mysql-tuned": ("mariadbd", "--version"),
     "redis": ("redis-server", "--version"),
     "rabbitmq": ("rabbitmqctl", "--silent", "version"),
-    "nginx": ("nginx", "-v"),
+    "proxy": ("haproxy", "-v"),
     "prometheus": ("prometheus", "--version"),
     "app": ("python", "--version"),
 }
 SETTLED_S = 4
-"""Seconds after a restart until each request has to succeed: nginx avoids app servers for 2 s."""
+"""Seconds after a restart until each request has to succeed: HAProxy looks for addresses every 2 s."""
 REFUSED = {"CatchResponseError('status 503')"}
 """What Locust may count: on a busy machine there is no room for 100 users who begin at once."""
 LEAST_ACCEPTED = 0.5
