@@ -34,10 +34,9 @@ class Fleet:
         for name in self.ports:
             self.start(name)
         apps = [f"127.0.0.1:{port}" for port in self.ports.values()]
-        pools = {"probes": apps[0], "slow": apps[0]}
+        unused = {"probes": apps[0], "slow": apps[0]}
         (file := folder / "haproxy.cfg").write_text(settings)
-        proxy = HAProxy(processes, folder, port=service.port, apps=apps, settings=file, **pools)
-        proxy.start()
+        HAProxy(processes, folder, port=service.port, apps=apps, settings=file, **unused).start()
         tokens = [it.split(",")[1] for it in service.tokens.read_text().split()[1:]]
         self.clients = Clients(service.port, tokens[:CLIENTS])
 
@@ -74,28 +73,33 @@ def running(folder, server, settings):
         yield Fleet(processes, folder, server, settings)
 
 
+def replacing(fleet, end):
+    """Replace all processes of each app server; yield before, after, and when it is used again."""
+    for name in fleet.ports:
+        pids = fleet.pids(name)
+        time.sleep(NOTICED_S)
+        yield
+        fleet.replace(name, end)
+        yield
+        assert len(pids) > 2
+        assert not pids & fleet.pids(name)
+        time.sleep(NOTICED_S)
+        yield
+
+
 @pytest.mark.alone
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.parametrize("server", ["gunicorn", "granian"])
 def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, end, tmp_path):
-    answered, failures = [], []
     with running(tmp_path, server, HAPROXY_SETTINGS.read_text()) as fleet:
-        clients = fleet.clients
-        with clients.working():
-            for name in fleet.ports:
-                pids = fleet.pids(name)
-                for during in (time.sleep, lambda _: fleet.replace(name, end), time.sleep):
-                    during(NOTICED_S)
-                    answers, failed = clients.forget()
-                    answered.append(answers)
-                    failures += failed
-                assert len(pids) > 2
-                assert not pids & fleet.pids(name)
-        assert clients.posts.keys() == fleet.written()
+        with fleet.clients.working():
+            phases = [fleet.clients.forget() for _ in replacing(fleet, end)]
+        failures = [it for _, failed in phases for it in failed] + fleet.clients.failures
+        assert failures == []
+        assert fleet.clients.posts.keys() == fleet.written()
 
-    assert failures == clients.failures == []
-    assert len(answered) == 6
-    for answers in answered:
+    assert len(phases) == 6
+    for answers, _ in phases:
         assert answers.keys() == {("GET", 200), ("POST", 201)}
         assert min(answers.values()) > 20
 
@@ -105,7 +109,8 @@ def test_without_the_safeguard_the_end_of_an_app_server_takes_requests_with_it(t
     text = HAPROXY_SETTINGS.read_text()
     assert SAFEGUARD in text
     with running(tmp_path, "gunicorn", text.replace(SAFEGUARD, "")) as fleet:
-        with fleet.clients.working():
+        clients = fleet.clients
+        with clients.working():
             fleet.replace("one", signal.SIGKILL)
 
-    assert fleet.clients.failures or fleet.clients.answers["POST", 502]
+    assert clients.failures or clients.answers["POST", 502]
