@@ -1,5 +1,6 @@
 """Health probes: public and cheap, and answered in time whatever doesn't answer them."""
 
+from pathlib import Path
 from typing import Any
 
 from django.conf import settings
@@ -33,8 +34,9 @@ class Probe(APIView):
 @extend_schema(exclude=True)
 class HealthView(Probe):
     def get(self, request: Request) -> Response:
-        """Answer 200 while the process is up."""
-        return Response({"status": "up"})
+        """Answer 200 while the process is up, or 404 if it is about to be stopped."""
+        is_leaving = bool(settings.WEB_LEAVING_FILE) and Path(settings.WEB_LEAVING_FILE).exists()
+        return Response({"status": "leaving" if is_leaving else "up"}, 404 if is_leaving else 200)
 
 
 @extend_schema(exclude=True)

@@ -1,4 +1,4 @@
-"""The proxies before app servers on this machine, with the settings of compose."""
+"""The proxies before app servers on this machine."""
 
 import os
 from collections.abc import Sequence
@@ -10,16 +10,7 @@ from launch.servers.base import Server
 from launch.servers.launchers import LAUNCHERS
 
 HAPROXY_SETTINGS = Path("compose/haproxy.cfg")
-NGINX_SETTINGS = Path("compose/nginx.conf")
-OPTIONS = "max_fails=10 fail_timeout=2s"
-SCRATCH = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-"""What nginx would keep in folders that only root may write."""
-FORGETTING = (
-    ("keepalive 256;", ""),
-    ("proxy_http_version 1.1;", "proxy_http_version 1.0;"),
-    ('proxy_set_header Connection "";', "proxy_set_header Connection close;"),
-)
-"""nginx's own defaults, where compose sets others."""
+NGINX_SETTINGS = Path("lab/experiments/browse/nginx.conf")
 
 
 class Proxy(Server):
@@ -48,7 +39,7 @@ class Proxy(Server):
 
 
 class Nginx(Proxy):
-    """nginx, which spreads requests over app servers."""
+    """nginx, which spreads the requests of a published test over app servers."""
 
     binaries = ("nginx",)
     package = "nginx"
@@ -78,19 +69,14 @@ class Nginx(Proxy):
         return [binary, *where, "-g", f"daemon off; pid nginx.pid; {user}"]
 
     def _settings(self) -> str:
-        text = NGINX_SETTINGS.read_text()
-        servers = " ".join(f"server 127.0.0.1:{port} {OPTIONS};" for port in self.app_ports)
-        scratch = " ".join(f"{name}_temp_path {name};" for name in SCRATCH)
-        for ours, here in (
-            (f"server app:8000 resolve {OPTIONS};", servers),
-            ("listen 8000;", ""),  # the port with limits: clients of a run have one address
-            ("listen 8001;", f"listen 127.0.0.1:{self.port};"),
-            ("http {", f"http {{ {scratch}"),
-            *(() if self.keeps else FORGETTING),
-        ):
-            assert ours in text, f"{NGINX_SETTINGS} no longer has {ours!r}"
-            text = text.replace(ours, here)
-        return text
+        lines = NGINX_SETTINGS.read_text().splitlines()
+        text = "\n".join(line for line in lines if self.keeps or not line.endswith("# kept"))
+        text = text.replace("ADDRESS", f"{self.address}:{self.port}")
+        return text.replace("SERVERS", " ".join(map(self._server, self.app_ports)))
+
+    def _server(self, port: int) -> str:
+        # A server that is only busy fails now and then.
+        return f"server {self.address}:{port} max_fails=10 fail_timeout=2s;"
 
 
 class HAProxy(Proxy):
@@ -98,7 +84,7 @@ class HAProxy(Proxy):
 
     binaries = ("haproxy",)
     package = "haproxy"
-    image = "haproxy:2.6"
+    image = "haproxy:3.0"
 
     def __init__(
         self,

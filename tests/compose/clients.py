@@ -4,7 +4,6 @@ import itertools
 import json
 import threading
 import time
-import uuid
 from collections import Counter
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection, HTTPException
@@ -57,8 +56,7 @@ class Clients:
         if method == "GET":
             client.request("GET", "/v1/feed/", headers=headers)
         else:
-            key = {"Idempotency-Key": uuid.uuid4().hex}
-            client.request("POST", "/v1/posts/", b'{"body": "hello"}', headers | key)
+            client.request("POST", "/v1/posts/", b'{"body": "hello"}', headers)
         with client.getresponse() as answer:
             body = answer.read()
         self.answers[method, answer.status] += 1

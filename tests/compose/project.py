@@ -13,6 +13,8 @@ DOCKERFILE = FOLDER / "Dockerfile"
 PROJECT = yaml.safe_load(FILE.read_text())
 SERVICES = PROJECT["services"]
 OURS = {name: service for name, service in SERVICES.items() if service["image"] == "feed-fanout"}
+WEB = ("app", "probes", "slow")
+"""The app servers, which have the command of the image."""
 COMMANDS = {name: shlex.split(it["command"]) for name, it in OURS.items() if "command" in it}
 
 VARIABLE = re.compile(r"\$\{(\w+)(?::?([-?])([^}]*))?\}")

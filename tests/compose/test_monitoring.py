@@ -13,7 +13,7 @@ from prometheus_client.metrics import MetricWrapperBase
 from metrics import definitions
 from metrics.backlog import Backlog
 from metrics.scrape import Service
-from tests.compose.project import FOLDER, OURS, SERVICES, instructions
+from tests.compose.project import FOLDER, OURS, SERVICES, WEB, instructions
 from tests.metrics.prometheus import tool
 
 MONITORING = FOLDER / "monitoring"
@@ -100,18 +100,18 @@ def test_every_service_with_metrics_is_scraped_on_its_port():
     found = {}
     for job in JOBS:
         (where,) = job["dns_sd_configs"]
-        found[job["job_name"]] = (where["names"], where["type"], where["port"])
+        found |= dict.fromkeys(where["names"], (where["type"], where["port"]))
 
     answers = {
         name: int(service["environment"].get("METRICS_PORT", 8000))
         for name, service in OURS.items()
-        if name == "app" or "METRICS_PORT" in service["environment"]
+        if name in WEB or "METRICS_PORT" in service["environment"]
     }
-    assert answers.keys() == {"app", "drainer", "worker"}
-    assert found == {name: ([name], "A", port) for name, port in answers.items()}
+    assert answers.keys() == {*WEB, "drainer", "worker"}
+    assert found == {name: ("A", port) for name, port in answers.items()}
 
 
-@pytest.mark.parametrize("name", ["app", "drainer", "worker"])
+@pytest.mark.parametrize("name", [*WEB, "drainer", "worker"])
 def test_every_container_has_its_own_writable_metrics_folder(name):
     folder = OURS[name]["environment"]["PROMETHEUS_MULTIPROC_DIR"]
     (user,) = instructions("USER")

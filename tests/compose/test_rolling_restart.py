@@ -1,77 +1,116 @@
-"""nginx, with the settings of compose, before two app servers that are restarted under load."""
+"""HAProxy, with the settings of compose, before two app servers that are replaced under load."""
 
 import os
 import signal
 import sqlite3
 import time
-from contextlib import closing
+from contextlib import closing, contextmanager
 
+import psutil
 import pytest
 
 from launch.processes import Processes, free_port
-from launch.servers.proxies import Nginx
-from launch.service import Seed, Service, gunicorn, is_ready
+from launch.servers.proxies import HAPROXY_SETTINGS, HAProxy
+from launch.service import Seed, Service, app_server, is_ready
 from launch.variants import Variant
 from tests.compose.clients import Clients
 
-FAIL_TIMEOUT_S = 2
-"""Seconds for which nginx avoids an app server after failures (compose/nginx.conf)."""
 CLIENTS = 8
+NOTICED_S = 1
+"""HAProxy asks an app server twice per second whether it is leaving, or there again."""
+SAFEGUARD = "    http-check disable-on-404\n"
 
 
 class Fleet:
-    """App servers with one database behind nginx, and their clients."""
+    """App servers with one database behind HAProxy, and their clients."""
 
-    def __init__(self, processes, folder):
+    def __init__(self, processes, folder, server, settings):
         self.processes, self.folder = processes, folder
-        self.service = Service(Variant.named("sqlite-outbox-setbased"), processes, folder)
-        self.service.prepare(Seed(people=20, friends=4))
-        self.env = self.service.environments[0] | {"WEB_WORKERS": "2"}
-        self.app_servers = {"one": free_port(), "another": free_port()}
-        for role in self.app_servers:
-            self.start(role)
-        ports = [*self.app_servers.values()]
-        Nginx(processes, folder / "nginx", port=self.service.port, app_ports=ports).start()
-        tokens = [it.split(",")[1] for it in self.service.tokens.read_text().split()[1:]]
-        self.clients = Clients(self.service.port, tokens[:CLIENTS])
+        service = Service(Variant.named("sqlite-outbox-setbased@proxy"), processes, folder)
+        service.prepare(Seed(people=20, friends=4))
+        app = {"WEB_SERVER": server, "WEB_WORKERS": "2", "WEB_THREADS": "4"}
+        self.env = service.environments[0] | app
+        self.ports = {"one": free_port(), "another": free_port()}
+        for name in self.ports:
+            self.start(name)
+        apps = [f"127.0.0.1:{port}" for port in self.ports.values()]
+        unused = {"probes": apps[0], "slow": apps[0]}
+        (file := folder / "haproxy.cfg").write_text(settings)
+        HAProxy(processes, folder, port=service.port, apps=apps, settings=file, **unused).start()
+        tokens = [it.split(",")[1] for it in service.tokens.read_text().split()[1:]]
+        self.clients = Clients(service.port, tokens[:CLIENTS])
 
-    def start(self, role):
-        port = self.app_servers[role]
-        command = [part for part in gunicorn(port) if part != "--reuse-port"]
-        self.processes.start(role, command, self.env)
-        self.processes.wait_until(role, lambda: is_ready(port))
+    def start(self, name):
+        port, env = self.ports[name], {"WEB_LEAVING_FILE": str(self.leaving(name))}
+        self.processes.start(name, app_server(port), self.env | env)
+        self.processes.wait_until(name, lambda: is_ready(port))
 
-    def restart(self, role):
-        self.processes.stop(role)
-        self.start(role)
+    def leaving(self, name):
+        return self.folder / f"leaving-{name}"
 
-    def hang_up(self, role):
-        """Let an app server replace its workers."""
-        (pid,) = self.processes.pids(role)
-        os.kill(pid, signal.SIGHUP)
+    def replace(self, name, end):
+        """Announce the end of an app server, end it, and start it again."""
+        self.leaving(name).touch()
+        time.sleep(NOTICED_S)
+        for pid in sorted(self.pids(name)) if end == signal.SIGKILL else ():
+            os.kill(pid, end)
+        self.processes.stop(name)
+        self.leaving(name).unlink()
+        self.start(name)
+
+    def pids(self, name):
+        (main,) = map(psutil.Process, self.processes.pids(name))
+        return {it.pid for it in (main, *main.children(recursive=True))}
 
     def written(self):
         with closing(sqlite3.connect(self.folder / "feed-0.sqlite3")) as database:
             return {number for (number,) in database.execute("SELECT id FROM feed_post")}
 
 
-@pytest.fixture(scope="module")
-def fleet(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("fleet")
+@contextmanager
+def running(folder, server, settings):
     with Processes(folder / "logs") as processes:
-        yield Fleet(processes, folder)
+        yield Fleet(processes, folder, server, settings)
+
+
+def replacing(fleet, end):
+    """Replace all processes of each app server; yield before, after, and when it is used again."""
+    for name in fleet.ports:
+        pids = fleet.pids(name)
+        time.sleep(NOTICED_S)
+        yield
+        fleet.replace(name, end)
+        yield
+        assert len(pids) > 2
+        assert not pids & fleet.pids(name)
+        time.sleep(NOTICED_S)
+        yield
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("renew", [Fleet.restart, Fleet.hang_up], ids=["restart", "HUP"])
-def test_no_request_fails_while_app_servers_are_renewed_in_turn(renew, fleet):
-    with fleet.clients.working():
-        for role in fleet.app_servers:
-            time.sleep(0.5)
-            renew(fleet, role)
-            time.sleep(FAIL_TIMEOUT_S + 0.5)
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("server", ["gunicorn", "granian"])
+def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, end, tmp_path):
+    with running(tmp_path, server, HAPROXY_SETTINGS.read_text()) as fleet:
+        with fleet.clients.working():
+            phases = [fleet.clients.forget() for _ in replacing(fleet, end)]
+        failures = [it for _, failed in phases for it in failed] + fleet.clients.failures
+        assert failures == []
+        assert fleet.clients.posts.keys() == fleet.written()
 
-    assert fleet.clients.failures == []
-    assert fleet.clients.answers.keys() == {("GET", 200), ("POST", 201)}
-    assert sum(fleet.clients.answers.values()) > 200
-    assert fleet.clients.posts.keys() == fleet.written()
+    assert len(phases) == 6
+    for answers, _ in phases:
+        assert answers.keys() == {("GET", 200), ("POST", 201)}
+        assert min(answers.values()) > 20
+
+
+@pytest.mark.alone
+def test_without_the_safeguard_the_end_of_an_app_server_takes_requests_with_it(tmp_path):
+    text = HAPROXY_SETTINGS.read_text()
+    assert SAFEGUARD in text
+    with running(tmp_path, "gunicorn", text.replace(SAFEGUARD, "")) as fleet:
+        clients = fleet.clients
+        with clients.working():
+            fleet.replace("one", signal.SIGKILL)
+
+    assert clients.failures or clients.answers["POST", 502]

@@ -6,7 +6,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from launch.servers.launchers import find_binary
 from launch.servers.mysql import creation_of
+from launch.servers.proxies import HAPROXY_SETTINGS
+from launch.service import POOLS
 from tests.compose.project import (
     DEFAULTS,
     EXAMPLE,
@@ -17,6 +20,7 @@ from tests.compose.project import (
     SECRETS,
     SERVICES,
     VARIABLE,
+    WEB,
     WITH_REPLICAS,
     dependencies,
     instructions,
@@ -42,7 +46,7 @@ def test_profiles_choose_the_servers_the_workers_and_the_load():
             chosen.setdefault(profile, set()).add(name)
 
     assert chosen == {
-        "always": {"migrate", "app", "nginx", "exports"},
+        "always": {"migrate", "app", "probes", "slow", "proxy", "exports"},
         "mysql-default": {"mysql-default"},
         "mysql-tuned": {"mysql-tuned"},
         "replicas": {"mysql-primary", "mysql-replica1", "mysql-replica2"},
@@ -135,7 +139,7 @@ def test_health_checks_are_patient(name):
 
 @each_of_ours
 def test_only_web_servers_have_the_health_check_of_the_image(name):
-    assert _has_health_check(name) == (name == "app")
+    assert _has_health_check(name) == (name in WEB)
 
 
 @each_service
@@ -229,25 +233,21 @@ def test_containers_are_confined(name):
         assert service["user"] not in ("root", "0")
 
 
-OWNERS = (":uid=1000,gid=1000", ":uid=101,gid=101")
-"""The users of our image and of nginx's."""
-
-
 @each_service
 def test_folders_in_memory_can_be_written_after_a_restart_too(name):
     folders = SERVICES[name].get("tmpfs", [])
 
     for folder in [folders] if isinstance(folders, str) else folders:
-        assert folder.endswith((":mode=1777", *OWNERS))
+        assert folder.endswith((":mode=1777", ":uid=1000,gid=1000"))
 
 
 @pytest.mark.parametrize(
     ("name", "reached"),
     [
-        ("locust-worker", {"locust-master", "nginx"}),
-        ("nginx", {"app", "locust-master", "locust-worker"}),
-        ("prometheus", {"app", "drainer", "worker", "grafana"}),
-        ("grafana", {"app", "drainer", "worker", "prometheus"}),
+        ("locust-worker", {"locust-master", "proxy"}),
+        ("proxy", {"app", "probes", "slow", "locust-master", "locust-worker"}),
+        ("prometheus", {"app", "probes", "slow", "drainer", "worker", "grafana"}),
+        ("grafana", {"app", "probes", "slow", "drainer", "worker", "prometheus"}),
     ],
 )
 def test_a_container_reaches_only_those_that_it_works_with(name, reached):
@@ -264,8 +264,32 @@ def test_a_container_reaches_what_it_waits_for(name):
 
 
 def test_load_generators_use_the_port_that_is_not_limited_and_not_published():
-    assert "--host http://nginx:8001" in SERVICES["locust-master"]["command"]
-    assert [port.rpartition(":")[2] for port in SERVICES["nginx"]["ports"]] == ["8000"]
+    assert "--host http://proxy:8001" in SERVICES["locust-master"]["command"]
+    assert [port.rpartition(":")[2] for port in SERVICES["proxy"]["ports"]] == ["8000"]
+
+
+def test_haproxy_accepts_its_settings_with_the_environment_of_the_example():
+    env = {name: VARIABLE.sub(r"\3", it) for name, it in SERVICES["proxy"]["environment"].items()}
+    check = [find_binary("haproxy"), "-c", "-f", HAPROXY_SETTINGS]
+
+    done = subprocess.run(check, env=env, capture_output=True, text=True)
+
+    assert done.returncode == 0, done.stderr
+    hosts = {env[name].partition(":")[0] for name in ("APP", "PROBES", "SLOW")}
+    assert hosts == dependencies("proxy").keys() == {*WEB}
+    assert "./haproxy.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro" in SERVICES["proxy"]["volumes"]
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_other_app_servers_are_as_large_as_in_the_laboratory(name):
+    _, threads = POOLS[name]
+    env = OURS[name]["environment"]
+
+    assert (env["WEB_WORKERS"], env["WEB_THREADS"]) == ("1", threads)
+
+
+def test_slow_requests_give_way():
+    assert SERVICES["slow"]["cpu_shares"] < 1024  # which is everybody else's
 
 
 def test_the_example_chooses_the_servers_that_it_names():

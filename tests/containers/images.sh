@@ -32,7 +32,7 @@ image_of() { # IMAGE, as compose.yaml names it, with its version
 
 python=$(sed -n 's/^FROM \(python:[^ ]*\)$/\1/p' compose/Dockerfile)
 images=$python
-for name in mariadb redis rabbitmq nginx prom/prometheus; do
+for name in mariadb redis rabbitmq haproxy prom/prometheus; do
     images="$images $(image_of $name)"
 done
 
@@ -43,9 +43,8 @@ if [ -z "$(find $recipe -newer "$SAVED" 2>&1)" ]; then
 else
     : >"$FOLDER/images.log"
     make_debian bookworm
-    make_debian testing
     make_image python "$python"
-    for name in mariadb redis rabbitmq nginx prom/prometheus; do
+    for name in mariadb redis rabbitmq haproxy prom/prometheus; do
         make_image "${name#*/}" "$(image_of $name)"
     done
     # shellcheck disable=SC2086

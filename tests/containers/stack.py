@@ -14,7 +14,7 @@ from tests.compose.project import FILE, FOLDER
 HTTP_PORT = 8000
 CLIENTS = 8
 PAUSE_S = 0.1
-"""Between two requests of a client: nginx allows an address 100 requests/s."""
+"""Between two requests of a client: HAProxy allows an address 100 requests/s."""
 MOST_OUTPUT = 3000
 TRANSCRIPT = Path("var/containers/transcript.md")
 
@@ -77,7 +77,7 @@ class Stack:
         """Run Locust without its page; return its figures, accepted posts, and kinds of errors."""
         self.compose(
             *("run", "--rm", "--no-TTY", f"--volume={self.folder}:/written", "locust-master"),
-            *("locust", "--locustfile=locustfiles/fanout.py", "--host=http://nginx:8001"),
+            *("locust", "--locustfile=locustfiles/fanout.py", "--host=http://proxy:8001"),
             *("--headless", "--accepted=/written/accepted.csv", "--csv=/written/locust", *options),
             ok=(0, 1),
         )

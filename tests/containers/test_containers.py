@@ -25,21 +25,21 @@ SETTINGS = {
         "BROKER_URL": "amqp://feed:$BROKER_PASSWORD@rabbitmq:5672//",
     },
 }
-SCRAPED = {"tuned": {"app": 2, "drainer": 1}, "replicas, Celery": {"app": 2, "worker": 1}}
+SCRAPED = {"tuned": {"app": 4, "drainer": 1}, "replicas, Celery": {"app": 4, "worker": 1}}
 RESTARTED = {
-    "tuned": ["app", "drainer", "exports", "prometheus", "nginx", "redis", "mysql-tuned"],
+    "tuned": ["app", "drainer", "exports", "prometheus", "proxy", "redis", "mysql-tuned"],
     "replicas, Celery": ["worker", "beat", "rabbitmq", "redis", "mysql-replica1", "mysql-primary"],
 }
 VERSIONS = {
     "mysql-tuned": ("mariadbd", "--version"),
     "redis": ("redis-server", "--version"),
     "rabbitmq": ("rabbitmqctl", "--silent", "version"),
-    "nginx": ("nginx", "-v"),
+    "proxy": ("haproxy", "-v"),
     "prometheus": ("prometheus", "--version"),
     "app": ("python", "--version"),
 }
 SETTLED_S = 4
-"""Seconds after a restart until each request has to succeed: nginx avoids app servers for 2 s."""
+"""Seconds after a restart until each request has to succeed: HAProxy asks DNS once per second."""
 REFUSED = {"CatchResponseError('status 503')"}
 """What Locust may count: on a busy machine there is no room for 100 users who begin at once."""
 LEAST_ACCEPTED = 0.5
@@ -130,6 +130,22 @@ def restart_under_load(stack, service):
     assert clients.answers.keys() == GOOD, clients.answers
     assert clients.failures == []
     assert clean, counts
+
+
+def test_app_servers_that_say_so_are_replaced_without_a_failure(stack):
+    clients = stack.clients()
+    with clients.working():
+        for number in (1, 2):
+            stack.compose("exec", "--no-TTY", f"--index={number}", "app", "touch", "var/leaving")
+            time.sleep(1)
+            docker("restart", f"feed-fanout-app-{number}")
+            stack.wait_until_ready()
+            time.sleep(SETTLED_S)
+    stack.posts |= clients.posts
+    stack.note("app servers replaced in turn", f"{clients.answers.total()} requests")
+
+    assert clients.answers.keys() == GOOD, clients.answers
+    assert clients.failures == []
 
 
 def test_down_leaves_nothing(stack):
