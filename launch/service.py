@@ -341,11 +341,6 @@ def app_server(port: int, address: str = HERE) -> list[str]:
     return _python("-m", "config.serve", f"--bind={address}:{port}", "--share")
 
 
-def gunicorn(port: int, address: str = HERE) -> list[str]:
-    bind = f"--bind={address}:{port}"
-    return _python("-m", "gunicorn", "--config=config/gunicorn.py", "--reuse-port", bind)
-
-
 def _python(*arguments: str) -> list[str]:
     return [sys.executable, *arguments]
 

@@ -8,7 +8,7 @@ import pytest
 
 from launch import servers
 from launch.processes import Processes, free_port
-from launch.service import gunicorn, is_ready
+from launch.service import app_server, is_ready
 from tests.compose.project import FOLDER
 
 MANAGE = [sys.executable, "manage.py"]
@@ -46,7 +46,7 @@ def test_the_service_needs_no_more_rights_than_on_its_database(server, processes
     processes.call("migrate", [*MANAGE, "migrate"], env)
     seed = ["seed_people", "--people=3", "--friends=2", f"--tokens={folder}/tokens.csv"]
     processes.call("seed", [*MANAGE, *seed], env)
-    processes.start("web", gunicorn(port), env)
+    processes.start("web", app_server(port), env)
     processes.start("drainer", [*MANAGE, "drain"], env)
     processes.wait_until("web", lambda: is_ready(port))
     _, token, *_ = (folder / "tokens.csv").read_text().replace(",", "\n").split("\n")[2:]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
@@ -17,10 +18,12 @@ import pytest
 from lab.faults.running import wait_for
 from launch.processes import Processes, free_port
 from launch.servers.proxies import HAPROXY_SETTINGS, HAProxy
-from launch.service import gunicorn, is_ready
+from launch.service import is_ready
 from tests.launch.half_requests import KINDS, halves
 
 APPS = ("one", "another")
+GUNICORN = (sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py")
+APPLICATION = "tests.launch.test_haproxy:application"
 UNKNOWN = {"detail": "No app server answered. What was asked may have been done."}
 NOT_STORED = {"detail": "Too many requests wait. Try again.", "code": "not_stored"}
 
@@ -57,7 +60,7 @@ def servers(tmp_path_factory):
 def start(servers, name):
     env = {"WEB_WORKERS": "1", "WEB_THREADS": "4", "NOTES": str(servers.folder), "POOL": name}
     env |= {"SECRET_KEY": "k" * 50, "DATABASE_URL": f"sqlite:///{servers.folder}/db.sqlite3"}
-    argv = [*gunicorn(servers.ports[name]), "tests.launch.test_haproxy:application"]
+    argv = [*GUNICORN, f"--bind=127.0.0.1:{servers.ports[name]}", "--reuse-port", APPLICATION]
     servers.processes.start(name, argv, env)
     servers.processes.wait_until(name, lambda: is_ready(servers.ports[name]), within_s=60)
 
