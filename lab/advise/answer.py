@@ -52,7 +52,7 @@ class Advice:
     server: str
     """Of APP_SERVERS; all candidates are on it."""
     on_servers: Mapping[str, Needs]
-    """The one to take on each app server that was measured."""
+    """The best on each app server that was measured."""
     remarks: list[str]
 
     @property
@@ -88,7 +88,8 @@ def advise(
     if all(it.candidate.pulls for it in every):
         raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])
     remarks = [*measured.left_out, *_drift(measured, calibration_ms), *unknown]
-    if not advised(every, situation.lag_ms):
+    plain = advised(every, situation.lag_ms)
+    if not plain:
         fastest = min(every, key=lambda it: it.lag_ms)
         raise ValueError(
             f"nothing keeps --lag-ms {situation.lag_ms:g}: allow {ceil(fastest.lag_ms)}, which "
@@ -100,8 +101,10 @@ def advise(
         server.name: [needs(served(it.candidate, server), situation) for it in every]
         for server in measured.servers
     }
-    on_servers = {name: advised(it, situation.lag_ms)[0] for name, it in every_on.items()}
-    server = plainest(on_servers)
+    at = every.index(plain[0])
+    server = plainest({name: found[at] for name, found in every_on.items()})
+    kept_budget = advised(every_on[server], situation.lag_ms)
+    at = every_on[server].index(kept_budget[0])
     return Advice(
         situation,
         peak_factor,
@@ -109,9 +112,9 @@ def advise(
         node_gib,
         measured,
         sorted(every_on[server], key=lambda it: it.total),
-        advised(every_on[server], situation.lag_ms),
+        kept_budget,
         server,
-        on_servers,
+        {name: found[at] for name, found in every_on.items()},
         remarks,
     )
 
@@ -200,7 +203,7 @@ def _servers(advice: Advice) -> Sheet:
         ]
         for it in advice.on_servers.values()
     ]
-    head = ["cheapest on each server", "web", "proxy", "all", "of gunicorn's", "from"]
+    head = ["variant", "web", "proxy", "all", "of gunicorn's", "from"]
     return Sheet("App servers: cores at the peak, 100 % busy", head, rows)
 
 

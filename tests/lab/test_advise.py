@@ -230,6 +230,16 @@ def test_a_server_that_saves_a_tenth_is_named_and_the_plainest_of_a_tie():
     assert "take mysql_tuned-outbox-ring@proxy" in verdict(tied)
 
 
+def test_servers_are_compared_by_the_variant_that_is_advised():
+    """On gunicorn both tie and the one with fewer parts is first; on Granian the other saves."""
+    plain = replace(PULL, merged_us=NONE, read_us=PULL.read_us | {"database": 150.0})
+    found = advice(HERE, RING, plain, servers=on_servers(0.1))
+
+    assert advice(HERE, RING, plain).best.candidate.pulls
+    assert found.best.candidate.name == "mysql_tuned-outbox-ring@granian"
+    assert {it.candidate.pulls for it in found.on_servers.values()} == {False}
+
+
 def test_a_proxy_is_added_to_what_the_app_server_needs():
     *_, proxied = on_servers(0.7)
     alone, found = needs(RING, HERE), needs(served(RING, proxied), HERE)
