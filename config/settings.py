@@ -97,8 +97,8 @@ WEB_QUEUE_S = env.float("WEB_QUEUE_S", default=1.0)
 """Seconds that a request may wait in a process for its turn, a tenth of that once the queue has
 been standing for so long; then the answer is 503. 0: for ever. Only without WEB_THREADS."""
 WEB_LEAVING_FILE = env.str("WEB_LEAVING_FILE", default="")
-"""While this file exists, /healthz answers 404, and HAProxy sends this app server no further
-requests: make it before you stop one. Empty: no file."""
+"""While this file exists, /healthz answers 503, so that a proxy sends this app server nothing more:
+make it before you stop one. Empty: no file."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""
 LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
