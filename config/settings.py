@@ -90,8 +90,8 @@ WEB_WORKERS = env.int("WEB_WORKERS", default=os.cpu_count() or 1)
 WEB_THREADS = max(1, env.int("WEB_THREADS", default=1 if WEB_SERVER == "granian" else 4))
 """Threads per worker, each with a database connection."""
 WEB_LEAVING_FILE = env.str("WEB_LEAVING_FILE", default="")
-"""While this file exists, /healthz answers 404, and HAProxy sends this app server no further
-requests: make it before you stop one. Empty: no file."""
+"""While this file exists, /healthz answers 503, so that a proxy sends this app server nothing more:
+make it before you stop one. Empty: no file."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""
 LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)

@@ -34,9 +34,9 @@ class Probe(APIView):
 @extend_schema(exclude=True)
 class HealthView(Probe):
     def get(self, request: Request) -> Response:
-        """Answer 200 while the process is up, or 404 if it is about to be stopped."""
+        """Answer 200 while the process is up, or 503 if it is about to be stopped."""
         is_leaving = bool(settings.WEB_LEAVING_FILE) and Path(settings.WEB_LEAVING_FILE).exists()
-        return Response({"status": "leaving" if is_leaving else "up"}, 404 if is_leaving else 200)
+        return Response({"status": "leaving" if is_leaving else "up"}, 503 if is_leaving else 200)
 
 
 @extend_schema(exclude=True)

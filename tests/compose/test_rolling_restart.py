@@ -17,8 +17,10 @@ from tests.compose.clients import Clients
 
 CLIENTS = 8
 NOTICED_S = 1
-"""HAProxy asks an app server twice per second whether it is leaving, or there again."""
-SAFEGUARD = "    http-check disable-on-404\n"
+"""HAProxy asks twice per second whether an app server is there again."""
+LEFT_S = 2
+"""… and asks twice whether it is leaving."""
+SAFEGUARD = "    option httpchk\n"
 
 
 class Fleet:
@@ -51,7 +53,7 @@ class Fleet:
     def replace(self, name, end):
         """Announce the end of an app server, end it, and start it again."""
         self.leaving(name).touch()
-        time.sleep(NOTICED_S)
+        time.sleep(LEFT_S)
         for pid in sorted(self.pids(name)) if end == signal.SIGKILL else ():
             os.kill(pid, end)
         self.processes.stop(name)
@@ -106,9 +108,9 @@ def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, end, tm
 
 @pytest.mark.alone
 def test_without_the_safeguard_the_end_of_an_app_server_takes_requests_with_it(tmp_path):
-    text = HAPROXY_SETTINGS.read_text()
-    assert SAFEGUARD in text
-    with running(tmp_path, "gunicorn", text.replace(SAFEGUARD, "")) as fleet:
+    settings = HAPROXY_SETTINGS.read_text()
+    assert SAFEGUARD in settings
+    with running(tmp_path, "gunicorn", settings.replace(SAFEGUARD, "")) as fleet:
         clients = fleet.clients
         with clients.working():
             fleet.replace("one", signal.SIGKILL)

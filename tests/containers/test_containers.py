@@ -137,7 +137,7 @@ def test_app_servers_that_say_so_are_replaced_without_a_failure(stack):
     with clients.working():
         for number in (1, 2):
             stack.compose("exec", "--no-TTY", f"--index={number}", "app", "touch", "var/leaving")
-            time.sleep(1)
+            time.sleep(2)
             docker("restart", f"feed-fanout-app-{number}")
             stack.wait_until_ready()
             time.sleep(SETTLED_S)

@@ -51,12 +51,12 @@ def test_a_running_process_answers_healthz(anyone):
     assert response.json() == {"status": "up"}
 
 
-def test_a_process_that_is_leaving_answers_healthz_with_404(anyone, settings, tmp_path):
+def test_a_process_that_is_leaving_answers_healthz_with_503(anyone, settings, tmp_path):
     settings.WEB_LEAVING_FILE = tmp_path / "leaving"
     assert anyone.get("/healthz").status_code == 200
 
     settings.WEB_LEAVING_FILE.touch()
-    assert anyone.get("/healthz").status_code == 404
+    assert anyone.get("/healthz").status_code == 503
 
 
 def test_a_ready_service_without_a_backlog_says_so(anyone, author):
