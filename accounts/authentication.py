@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from django.utils.functional import cached_property
@@ -58,6 +58,12 @@ class TokenAuthentication(JWTStatelessUserAuthentication):
 @lru_cache(maxsize=10_000)
 def _verified(raw_token: bytes) -> Token:
     return JWTStatelessUserAuthentication().get_validated_token(raw_token)
+
+
+@cache
+def by_token() -> TokenAuthentication:
+    """Return what authenticates requests: the same each time, where a class would be made anew."""
+    return TokenAuthentication()
 
 
 class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
