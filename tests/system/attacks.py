@@ -1,6 +1,7 @@
 """What an outsider does to a service, and how the others fare meanwhile.
 
-``python -m tests.system.attacks [VARIANT]`` prints a JSON line per attack; the variant needs MySQL.
+``python -m tests.system.attacks [VARIANT [PART OF A NAME]]`` prints a JSON line per attack; the
+variant needs MySQL.
 """
 
 import json
@@ -25,6 +26,9 @@ from tests.launch.half_requests import KINDS, halves, slow_readers
 
 POST = ("POST", "/v1/posts/", '{"body": "text"}')
 FEED = ("GET", "/v1/feed/", None)
+PAGE = "/v1/feed/?limit=100"
+FILE = "/static/drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js"
+"""Of more than a megabyte."""
 SEED = Seed(people=200, friends=100, password="a password that nobody guesses")
 POSTS = ["seed_posts", "--each=100"]
 TIMEOUT_S = 10
@@ -127,11 +131,11 @@ def sending(running, statuses, kind, connections):
     return halves(running.service.port, KINDS[kind], connections)
 
 
-def not_reading(running, statuses, connections, times=100):
-    """Ask for feeds again and again, and read no answer."""
+def not_reading(running, statuses, path, connections):
+    """Ask for something large, and don't read it."""
     token = running.tokens[0]
-    request = f"GET /v1/feed/ HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
-    return slow_readers(running.service.port, times * request.encode(), connections)
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\n\r\n"
+    return slow_readers(running.service.port, request.encode(), connections)
 
 
 def compare(running, *, request, attack, seconds=8.0) -> dict:
@@ -236,8 +240,11 @@ ATTACKS = {
     "200 half bodies; others post": partial(
         compare, request=POST, attack=partial(sending, kind="body", connections=200)
     ),
-    "200 slow readers; others read": partial(
-        compare, request=FEED, attack=partial(not_reading, connections=200)
+    "200 slow readers of a page; others read": partial(
+        compare, request=FEED, attack=partial(not_reading, path=PAGE, connections=200)
+    ),
+    "200 slow readers of a large file; others read": partial(
+        compare, request=FEED, attack=partial(not_reading, path=FILE, connections=200)
     ),
     "drainer stopped": stop_drainer,
     "database frozen during posts without key: [answers, stored]": freeze_database,
@@ -249,9 +256,11 @@ ENVIRONMENT = {"FEED_BACKLOG_MAX_AGE_S": "1"}
 def main() -> None:
     variant = sys.argv[1] if len(sys.argv) > 1 else "mysql_tuned-outbox-ring"
     os.environ.update(ENVIRONMENT)
+    chosen = sys.argv[2] if len(sys.argv) > 2 else ""
     with TemporaryDirectory() as folder, attackable(variant, Path(folder)) as running:
         for name, attack in ATTACKS.items():
-            print(json.dumps({"attack": name, **attack(running)}), flush=True)
+            if chosen in name:
+                print(json.dumps({"attack": name, **attack(running)}), flush=True)
 
 
 if __name__ == "__main__":
