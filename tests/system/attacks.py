@@ -127,8 +127,9 @@ def _attack(attack, port, token, connections, stop, told):
 
 
 def sending(running, statuses, kind, connections):
-    """Begin requests, and don't send the rest."""
-    return halves(running.service.port, KINDS[kind], connections)
+    """Begin requests as somebody who may make them, and don't send the rest."""
+    bearer = f"localhost\r\nAuthorization: Bearer {running.tokens[0]}".encode()
+    return halves(running.service.port, KINDS[kind].replace(b"localhost", bearer), connections)
 
 
 def not_reading(running, statuses, path, connections):
