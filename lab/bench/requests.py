@@ -22,7 +22,7 @@ THREADS = {GUNICORN: "4", GRANIAN: "1"}
 """Per process of each app server, as they are used."""
 APP_ROLES = ("web", "redis")
 ROLES = (*APP_ROLES, "proxy")
-ROUNDS, REQUESTS, AT_ONCE = 11, 200, 2
+ROUNDS, REQUESTS, AT_ONCE = 11, 100, 2
 
 
 class Request(NamedTuple):
