@@ -22,7 +22,7 @@ THREADS = {GUNICORN: "4", GRANIAN: "1"}
 """Per process of each app server, as they are used."""
 APP_ROLES = ("web", "redis")
 ROLES = (*APP_ROLES, "proxy")
-ROUNDS, REQUESTS, AT_ONCE = 11, 200, 8
+ROUNDS, REQUESTS, AT_ONCE = 11, 100, 2
 
 
 class Request(NamedTuple):
@@ -70,8 +70,8 @@ def _started(site: Site, env: Mapping[str, str]) -> Iterator[tuple[str, int]]:
 
 
 class Clients:
-    """Some who ask at once, each over one connection, so that nobody who answers sleeps between
-    two requests: to be woken costs as much as much of the work. Those who post don't read."""
+    """Two who ask at once, each over one connection: what answers doesn't sleep between requests,
+    and its threads don't compete for the interpreter, as at half load. Who posts doesn't read."""
 
     def __init__(self, port: int, tokens: Sequence[str]) -> None:
         self._connections = [HTTPConnection(HERE, port) for _ in range(AT_ONCE)]
