@@ -18,8 +18,6 @@ from launch.servers.proxies import HAProxy
 from launch.service import app_server, is_ready
 from launch.variants import GRANIAN, GUNICORN, PROXIED
 
-THREADS = {GUNICORN: "4", GRANIAN: "1"}
-"""Per process of each app server, as they are used."""
 APP_ROLES = ("web", "redis")
 ROLES = (*APP_ROLES, "proxy")
 ROUNDS, REQUESTS, AT_ONCE = 11, 100, 2
@@ -57,9 +55,9 @@ def bench_requests(site: Site, record: Record, advance: Advance) -> None:
 
 def _started(site: Site, env: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """Start the app servers, each with a proxy beside it; yield the port of each way to ask."""
-    for name, threads in THREADS.items():
+    for name in (GUNICORN, GRANIAN):
         port, proxy_port = free_port(), free_port()
-        own = {"WEB_SERVER": name, "WEB_WORKERS": "1", "WEB_THREADS": threads}
+        own = {"WEB_SERVER": name, "WEB_WORKERS": "1"}
         site.processes.start("web", app_server(port), {**env, **own})
         site.processes.wait_until("web", partial(is_ready, port))
         app, folder = f"{HERE}:{port}", site.folder / f"haproxy-{name}"

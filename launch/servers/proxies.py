@@ -104,6 +104,7 @@ class HAProxy(Proxy):
         assert len(apps) <= 2, "the settings have a place for two"
         self.limited_port = free_port()
         """The port with limits per client address."""
+        self.metrics_port = free_port()
         self.apps = apps
         self.probes = probes
         self.slow = slow
@@ -117,6 +118,7 @@ class HAProxy(Proxy):
         return {
             "BIND_LIMITED": f"{self.address}:{self.limited_port}",
             "BIND_UNLIMITED": f"{self.address}:{self.port}",
+            "BIND_METRICS": f"{self.address}:{self.metrics_port}",
             "APP_REQUESTS": str(self.app_requests),
             "PROBES": self.probes,
             "SLOW": self.slow,

@@ -107,7 +107,8 @@ def test_every_service_with_metrics_is_scraped_on_its_port():
         for name, service in OURS.items()
         if name in WEB or "METRICS_PORT" in service["environment"]
     }
-    assert answers.keys() == {*WEB, "drainer", "worker"}
+    answers["proxy"] = int(SERVICES["proxy"]["environment"]["BIND_METRICS"].removeprefix(":"))
+    assert answers.keys() == {*WEB, "drainer", "worker", "proxy"}
     assert found == {name: ("A", port) for name, port in answers.items()}
 
 

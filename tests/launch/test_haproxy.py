@@ -102,7 +102,7 @@ def ask(client, method="GET", path="/", body=None, **headers):
         client.request(method, path, body, headers)
         answer = client.getresponse()
         told = answer.read().decode()
-        told = json.loads(told) if "{" in told else told
+        told = json.loads(told) if told.startswith("{") else told
         return answer.status, answer.headers["Retry-After"], told
 
 
@@ -154,8 +154,10 @@ def test_a_post_that_waited_too_long_for_its_turn_is_not_stored(proxied, servers
 
 
 def test_a_post_that_found_no_app_server_is_not_stored(proxied):
-    port = proxied(apps=[f"127.0.0.1:{free_port()}"]).port
-    assert ask(port, "POST") == (503, "1", NOT_STORED)
+    proxy = proxied(apps=[f"127.0.0.1:{free_port()}"])
+    assert ask(proxy.port, "POST") == (503, "1", NOT_STORED)
+    _, _, told = ask(proxy.metrics_port, path="/metrics")
+    assert 'haproxy_backend_http_responses_total{proxy="app",code="5xx"} 1' in told
 
 
 def test_a_post_whose_app_server_dies_is_sent_once_and_its_outcome_unknown(proxied, servers):
