@@ -17,7 +17,10 @@ from lab.running.load import Load, OpenLoad
 from launch.variants import Variant
 
 MULTIPLES = (1.0, 2.0, 3.0, 5.0, 10.0, 1.0)
-"""Of the rate that holds. The last step shows whether the service recovers."""
+"""Of the first rate. The last step shows whether the service recovers."""
+FIRST_OF_HELD = 0.6
+"""The first rate, as a share of the highest that holds. Ten times of all that holds would leave no
+core for anything but refusals, each of which takes a fifteenth of a post's CPU or more."""
 RUN_TIME_S = 10
 WARM_UP_S = 3
 TIMEOUT_S = 2
@@ -37,7 +40,7 @@ class Steps(OpenLoad):
 
 
 class Overload(Capacity):
-    """The rate that holds is searched like capacity's, or taken from ``--loads steps --users``."""
+    """The rate that holds is searched like capacity's; ``--loads steps --users`` is the first."""
 
     name = "overload"
     presentation = OverloadPresentation()
@@ -69,7 +72,7 @@ class Overload(Capacity):
         if searched:
             return searched
         found = found_by(variant, results)
-        rate = int(found.offered_rps)
+        rate = round(FIRST_OF_HELD * found.offered_rps)
         return self.loads(asked._replace(users=rate))[-1] if held(found) else None
 
     def conclude(self, measured: Measured) -> None:
