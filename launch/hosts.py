@@ -102,7 +102,7 @@ class OnHosts(Processes):
 
 def processes_for(variant: Variant, logs: Path) -> Processes:
     """Return where the processes of a variant will run; nothing is started yet."""
-    return OnHosts(logs) if variant.on_hosts else Processes(logs)
+    return OnHosts(logs) if variant.on_hosts else Processes(logs, is_pinned=variant.is_pinned)
 
 
 def unavailable() -> str | None:

@@ -23,6 +23,8 @@ PORTS = range(10_000, 32_768)
 """Below those that Linux gives to outgoing connections."""
 LOG_TAIL_LINES = 15
 STOP_WITHIN_S = 15
+GENERATOR = "locust"
+"""Role of the load generator."""
 
 
 class RunFailed(Exception):
@@ -32,8 +34,10 @@ class RunFailed(Exception):
 class Processes:
     """The processes of a run, by role, each role with a log. Leaving the block ends them all."""
 
-    def __init__(self, logs: Path) -> None:
+    def __init__(self, logs: Path, *, is_pinned: bool = False) -> None:
+        """``is_pinned``: the load generator has the last core, and all others have the rest."""
         self.logs = logs
+        self.is_pinned = is_pinned
         self._started: defaultdict[str, list[subprocess.Popen[bytes]]] = defaultdict(list)
         self._accounted: defaultdict[str, list[int]] = defaultdict(list)
         self._at_exit = ExitStack()
@@ -63,6 +67,8 @@ class Processes:
 
         ``host``: its host, where roles have hosts (``launch.hosts``), if it isn't the role's.
         """
+        if self.is_pinned:
+            argv = ("taskset", "--cpu-list", ",".join(map(str, self.cores_of(role))), *argv)
         with self._log(role).open("ab") as log:
             process = subprocess.Popen(
                 argv, env={**os.environ, **env}, stdout=log, stderr=log, start_new_session=True
@@ -70,6 +76,13 @@ class Processes:
         self._started[role].append(process)
         self.account(role, process.pid)
         return process
+
+    def cores_of(self, role: str) -> list[int]:
+        """Return the numbers of the cores on which the processes of a role run."""
+        cores = sorted(os.sched_getaffinity(0))
+        if not self.is_pinned or len(cores) == 1:
+            return cores
+        return cores[-1:] if role == GENERATOR else cores[:-1]
 
     def address(self, host: str) -> str:
         """Return the address on which the processes of a role, or on a host, listen."""

@@ -226,7 +226,7 @@ class Service:
         shared = {
             "SECRET_KEY": self.secret_key,
             "ALLOWED_HOSTS": f"localhost,{self.address}",
-            "WEB_WORKERS": str(self.variant.app_workers(CORES)),
+            "WEB_WORKERS": str(self.variant.app_workers(len(self.processes.cores_of("web")))),
             **({"WEB_THREADS": str(database.threads)} if database.threads else {}),
             "TRUSTED_PROXIES": str(int(self.variant.is_proxied)),
             "HASHING_SLOTS_DIR": f"{self.folder}/slots",

@@ -111,6 +111,8 @@ class Variant:
     """The app server, as WEB_SERVER names it."""
     is_proxied: bool = False
     """HAProxy is in front, with app servers of their own for probes and slow requests."""
+    is_pinned: bool = False
+    """The load generator has a core to itself (``launch.processes``)."""
     caches: bool = False
     """A Redis keeps posts, though neither timelines nor messages are in it."""
 

@@ -11,6 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from itertools import cycle
 from select import EPOLLIN, EPOLLOUT, epoll
 from typing import NamedTuple
 
@@ -18,6 +19,10 @@ RECEIVED_AT_ONCE = 64 * 1024
 LEAST = 100
 """Connections that are opened in any case, so that all processes of the service have some."""
 OTHER_FILES = 50
+IP_BIND_ADDRESS_NO_PORT = 24
+"""Of Linux: the port is chosen when it is known whereto; Python 3.11 has no name for it."""
+LOCAL_SOURCES = [f"127.0.0.{number}" for number in range(2, 66)]
+"""Of connections to this machine: with one, the kernel searches for a free port for 0.6 ms."""
 END_OF_HEAD = b"\r\n\r\n"
 TIMED_OUT, LOST, DROPPED = "client time-out", "connection lost", "dropped: too many unanswered"
 
@@ -84,6 +89,8 @@ class Connections:
         """``most``: connections; a request that finds all of them busy is dropped."""
         self._address, self._done, self._timeout_s = address, done, timeout_s
         self._most = _allowed(most)
+        is_local = address[0].startswith("127.")
+        self._sources = cycle(LOCAL_SOURCES if is_local else [""])
         self._epoll = epoll()
         self._all: dict[int, Connection] = {}
         self._idle: deque[Connection] = deque()
@@ -130,6 +137,8 @@ class Connections:
         sock = socket.socket()
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
+        sock.bind((next(self._sources), 0))
         with suppress(BlockingIOError):
             sock.connect(self._address)
         self._epoll.register(sock, EPOLLIN)

@@ -24,7 +24,7 @@ UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
 ACCEPTED = ("id", "author", "created_at")
 SENT_BETWEEN_ANSWERS = 8
 """Requests that a generator that is late sends before it takes answers again."""
-MOST_UNANSWERED = 5000
+MOST_UNANSWERED = 15_000
 """Connections, if this process may open so many files."""
 
 Schedule = Iterable[tuple[float, Request]]

@@ -5,12 +5,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lab.experiments import EXPERIMENTS
-from lab.experiments.overload import ADMISSION
 from lab.live.figures import History
 from lab.running.resources import check_resources
 from lab.running.services import service_for
@@ -153,8 +152,6 @@ class Side:
             self._say(STOPPED, said)
 
     def _serve(self, variant: Variant, processes: Processes, scratch: Path) -> None:
-        # without a limit, it would go on answering clients who have left, and no others
-        variant = replace(variant, settings={**ADMISSION, **variant.settings})
         service = service_for(variant)(variant, processes, scratch, servers=self.servers)
         service.prepare(self.seed)
         self._check_stop()

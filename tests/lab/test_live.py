@@ -15,9 +15,8 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 from lab.faults.running import frozen
-from lab.live.side import RUNNING, STARTING, Side
 from launch.processes import free_port
-from launch.service import Seed, is_ready
+from launch.service import is_ready
 from tests.browser import WIDE, browsing, overflows, violations
 
 SMALL = ["--people=40", "--friends=20"]
@@ -293,19 +292,6 @@ def test_everything_ends_with_ctrl_c_even_while_a_side_starts(browser, tmp_path)
         page.process.wait(WITHIN_S)
         assert psutil.wait_procs(started, timeout=WITHIN_S)[1] == []
         assert list(page.scratch.glob("lab-*")) == []
-
-
-def test_a_side_refuses_who_has_waited_for_long_as_an_installation_does():
-    side = Side("Left", Seed()._replace(people=40, friends=20), "auto")
-    side.start("sqlite-outbox-setbased")
-    try:
-        while side.state == STARTING:
-            time.sleep(0.1)
-        assert side.state == RUNNING, side.said
-        assert {float(it["WEB_QUEUE_S"]) for it in side.service.environments} == {1.0}
-    finally:
-        side.stop()
-        side.wait()
 
 
 @pytest.mark.alone

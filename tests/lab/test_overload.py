@@ -6,22 +6,22 @@ import sys
 from dataclasses import replace
 
 import pytest
-from django.conf import settings
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked
-from lab.experiments.overload import ADMISSION
-from lab.experiments.overload.steps import Step, broken, measure_steps
+from lab.experiments.overload import FIRST_OF_HELD
+from lab.experiments.overload.steps import Step, broken, measure_steps, void
 from lab.results.requests import Request
 from tests.lab.test_capacity import step as searched
 from tests.lab.test_report import balance
 
 OVERLOAD = EXPERIMENTS["overload"]
-NAME = "sqlite-outbox-setbased"
-HELD = {1: 1000, 2: 990, 3: 980, 5: 955}
+ALONE = "sqlite-outbox-setbased"
+NAME = f"{ALONE}@proxy"
+HELD = {1: 1000, 2: 990, 3: 980, 5: 955, 10: 960}
 """Multiple → goodput."""
-COLLAPSED = {1: 1000, 2: 858, 3: 400, 5: 90}
+COLLAPSED = {1: 1000, 2: 858, 3: 400, 5: 90, 10: 700}
 
 
 def step(multiple, goodput, **figures):
@@ -35,9 +35,11 @@ def step(multiple, goodput, **figures):
         "p99_ms": 900.0,
         "refused_p50_ms": 0.4,
         "refused_p99_ms": 2.0,
+        "probe_p99_ms": 80.0,
         "slowest_probe_s": 0.12,
         "probes_failed": 0.0,
         "generator_late_ms": 3.0,
+        "sent": 1.0,
     }
     return Step(float(multiple), offered, **usual | figures)
 
@@ -72,15 +74,36 @@ def test_a_service_that_keeps_its_goodput_holds(tmp_path):
     assert f"| {NAME}, 1x again | clean | sound | 1,000 | 1,000 |" in markdown
 
 
-def test_a_service_that_collapses_does_not_hold(tmp_path):
-    """The red control: what was measured without admission."""
-    status, markdown = report_of(tmp_path, result(COLLAPSED, f"{NAME}-unguarded"))
+def test_a_proxied_service_that_collapses_does_not_hold(tmp_path):
+    status, markdown = report_of(tmp_path, result(COLLAPSED))
 
     assert status == 1
-    assert f"| {NAME}-unguarded, 2x | NOT HELD: clean |" in markdown
-    assert f"| {NAME}-unguarded, 1x | clean |" in markdown
-    assert "Not as it should be: 2x, 3x, 5x." in markdown
+    assert f"| {NAME}, 2x | NOT HELD: clean |" in markdown
+    assert f"| {NAME}, 1x | clean |" in markdown
+    assert "0.12 s. Not as it should be: 2x, 3x, 5x, 10x." in markdown
     assert "at 5x goodput 90/s < 950/s" in markdown
+
+
+def test_without_a_proxy_a_collapse_is_the_control(tmp_path):
+    status, markdown = report_of(tmp_path, result(HELD), result(COLLAPSED, ALONE))
+
+    assert status == 0
+    assert f"| {ALONE}, 2x | clean |" in markdown
+    assert "This control is red: it collapsed at 3x, 5x." in markdown
+
+
+def test_a_control_that_does_not_collapse_is_not_red(tmp_path):
+    status, markdown = report_of(tmp_path, result(HELD, ALONE))
+
+    assert status == 0
+    assert "This control is NOT red: no sound step collapsed." in markdown
+
+
+def test_a_control_has_to_hold_the_first_step(tmp_path):
+    status, markdown = report_of(tmp_path, result(HELD | {1: 940}, ALONE))
+
+    assert status == 1
+    assert f"| {ALONE}, 1x | NOT HELD: clean |" in markdown
 
 
 @pytest.mark.parametrize(
@@ -90,11 +113,27 @@ def test_a_service_that_collapses_does_not_hold(tmp_path):
         ({"failed_rps": 21.0}, "at 2x 1.1% neither accepted nor refused"),
         ({"slowest_probe_s": 1.2}, "at 2x a probe took 1.2 s"),
         ({"slowest_probe_s": None}, "at 2x a probe took - s"),
-        ({"generator_late_ms": 120.0}, "at 2x the load generator itself was late by 120 ms"),
     ],
 )
 def test_each_limit_is_reported(figures, reason):
     assert list(broken(step(2, 1000, **figures), step(1, 1000))) == [reason]
+
+
+@pytest.mark.parametrize(
+    ("figures", "reason"),
+    [
+        ({"generator_late_ms": 120.0}, "at 1x the load generator itself was late by 120 ms"),
+        ({"sent": 0.98}, "at 1x the load generator sent only 98.0% of its arrivals"),
+    ],
+)
+def test_a_generator_that_lost_its_schedule_makes_the_run_void(tmp_path, figures, reason):
+    assert list(void(step(1, 1000, **figures))) == [reason]
+
+    status, markdown = report_of(tmp_path, result(HELD, **figures))
+
+    assert status == 3
+    assert f"| {NAME}, 1x again | clean | inconsistent |" in markdown
+    assert f"| {NAME}, 1x | clean | sound |" in markdown
 
 
 def test_a_service_that_does_not_recover_does_not_hold(tmp_path):
@@ -104,15 +143,8 @@ def test_a_service_that_does_not_recover_does_not_hold(tmp_path):
     assert f"| {NAME}, 1x again | NOT HELD: clean |" in markdown
 
 
-def test_a_generator_that_lost_its_schedule_makes_the_figures_inconsistent(tmp_path):
-    status, markdown = report_of(tmp_path, result(HELD, arrived_rps=900.0))
-
-    assert status == 3
-    assert "| clean | inconsistent |" in markdown
-
-
 def test_a_run_that_did_not_finish_is_not_left_out(tmp_path):
-    failed = replace(result(HELD, f"{NAME}-unguarded"), extra={}, audit=None, errors=["web ended"])
+    failed = replace(result(HELD, ALONE), extra={}, audit=None, errors=["web ended"])
 
     status, markdown = report_of(tmp_path, result(HELD), failed)
 
@@ -121,7 +153,7 @@ def test_a_run_that_did_not_finish_is_not_left_out(tmp_path):
 
 
 def test_a_picture_shows_goodput_against_what_is_offered(tmp_path):
-    report_of(tmp_path, result(HELD), result(COLLAPSED, f"{NAME}-unguarded"))
+    report_of(tmp_path, result(HELD), result(COLLAPSED, ALONE))
 
     page = (tmp_path / "report.html").read_text()
     assert "Goodput under overload" in page
@@ -129,7 +161,7 @@ def test_a_picture_shows_goodput_against_what_is_offered(tmp_path):
     assert "posts/s not accepted" in page
 
 
-def test_a_search_is_followed_by_the_steps_at_the_rate_that_held():
+def test_a_search_is_followed_by_the_steps_from_a_share_of_what_held():
     variant = OVERLOAD.variant(NAME)
     results = []
     while (load := OVERLOAD.next_load(variant, Asked(users=40), results)) is not None:
@@ -137,7 +169,8 @@ def test_a_search_is_followed_by_the_steps_at_the_rate_that_held():
         results[-1].load = load.name
 
     assert results[-1].load == "steps"
-    assert results[-1].offered_rps == max(it.offered_rps for it in results if it.offered_rps <= 47)
+    held = max(it.offered_rps for it in results if it.offered_rps <= 47 and it.load != "steps")
+    assert results[-1].offered_rps == round(FIRST_OF_HELD * held)
 
 
 def test_without_a_rate_that_holds_there_are_no_steps():
@@ -146,13 +179,6 @@ def test_without_a_rate_that_holds_there_are_no_steps():
         results.append(searched(load.users, held=False))
 
     assert {it.offered_rps for it in results} == {10}
-
-
-def test_the_variants_differ_in_admission_alone():
-    guarded, unguarded = OVERLOAD.variant(NAME), OVERLOAD.variant(f"{NAME}-unguarded")
-
-    assert guarded.environment | {"WEB_QUEUE_S": "0"} == unguarded.environment
-    assert float(ADMISSION["WEB_QUEUE_S"]) == settings.WEB_QUEUE_S
 
 
 def test_figures_of_a_step_are_of_the_arrivals_that_were_due_in_it(tmp_path):
@@ -177,11 +203,12 @@ def test_figures_of_a_step_are_of_the_arrivals_that_were_due_in_it(tmp_path):
     assert (found.arrived_rps, found.goodput_rps) == (1.5, 0.5)
     assert (found.refused_rps, found.failed_rps) == (0.25, 0.75)
     assert (found.p50_ms, found.refused_p50_ms) == (2000.0, 1.0)
-    assert (found.slowest_probe_s, found.probes_failed) == (0.7, 1)
+    assert (found.slowest_probe_s, found.probes_failed, found.probe_p99_ms) == (0.7, 1, 695.0)
+    assert found.sent == 0.625
 
 
 def test_steps_on_a_real_service(tmp_path):
-    command = [sys.executable, "-m", "lab", "run", "overload", "--shared", f"--variants={NAME}"]
+    command = [sys.executable, "-m", "lab", "run", "overload", "--shared", f"--variants={ALONE}"]
     small = ("--loads=steps", "--users=10", "--people=30", "--friends=5", "--run-time=1s")
     done = subprocess.run(
         [*command, *small, f"--out={tmp_path}"], capture_output=True, text=True, timeout=120
@@ -190,6 +217,8 @@ def test_steps_on_a_real_service(tmp_path):
     (path,) = tmp_path.glob("*/result.json")
     found = json.loads(path.read_text())
     assert found["audit"]["ok"], done.stderr
-    assert found["audit"]["posts"] == 2 * sum((10, 20, 30, 50, 10))  # each with a warm-up
+    assert found["audit"]["posts"] == 2 * sum((10, 20, 30, 50, 100, 10))  # each with a warm-up
     assert "--loads steps --users 10" in found["environment"]["command"]
-    assert [found["extra"][f"step{n}_offered_rps"] for n in range(1, 6)] == [10, 20, 30, 50, 10]
+    assert [found["extra"][f"step{n}_offered_rps"] for n in range(1, 7)] == [
+        *(10, 20, 30, 50, 100, 10)
+    ]

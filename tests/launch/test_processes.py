@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 import time
@@ -109,3 +110,12 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     assert laboratory.returncode == 130
     _, alive = psutil.wait_procs(children, timeout=5)
     assert not alive
+
+
+def test_a_pinned_load_generator_has_the_last_core_to_itself(tmp_path):
+    cores = sorted(os.sched_getaffinity(0))
+    with Processes(tmp_path, is_pinned=True) as processes:
+        for role, expected in (("web", cores[:-1] or cores), ("locust", cores[-1:])):
+            process = psutil.Process(processes.start(role, SLEEP, {}).pid)
+            processes.wait_until(role, lambda it=process: it.name() != "taskset")
+            assert process.cpu_affinity() == expected == processes.cores_of(role)

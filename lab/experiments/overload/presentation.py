@@ -7,6 +7,7 @@ from typing import ClassVar
 from lab.experiments.fanout.presentation import FanoutPresentation
 from lab.experiments.overload.pictures import goodput
 from lab.experiments.overload.steps import (
+    COLLAPSED,
     FAILING,
     LEAST_GOODPUT,
     SLOWEST_PROBE_S,
@@ -14,12 +15,14 @@ from lab.experiments.overload.steps import (
     Step,
     broken,
     steps_of,
+    void,
 )
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import OFFERED, Column, Plot
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
 from lab.results.thresholds import HeldSummary
+from lab.results.verdict import Figures
 from launch.variants import Variant
 
 
@@ -32,6 +35,21 @@ def _column(label: str, name: str, *, brief: bool = False) -> Column:
 
 
 GOODPUT = Column("goodput/s", _of_step("goodput_rps"), spread=True, brief=True)
+
+
+class OverloadSummary(HeldSummary):
+    """The runs of one variant at one step. Without a proxy it is a control, which may collapse."""
+
+    @property
+    def objection(self) -> str | None:
+        is_beyond = (self.median(_of_step("turn")) or 1) > 1
+        return None if is_beyond and not self.variant.is_proxied else super().objection
+
+    @property
+    def figures(self) -> Figures:
+        is_void = any(result.extra.get("void") for result in self.results)
+        found = super().figures
+        return Figures.INCONSISTENT if is_void and found.can_be_compared else found
 
 
 class OverloadPresentation(FanoutPresentation):
@@ -48,6 +66,7 @@ class OverloadPresentation(FanoutPresentation):
         _column("p99 ms", "p99_ms"),
         _column("refused p50 ms", "refused_p50_ms"),
         _column("refused p99 ms", "refused_p99_ms"),
+        _column("probe p99 ms", "probe_p99_ms", brief=True),
         _column("slowest probe s", "slowest_probe_s", brief=True),
         _column("generator late ms", "generator_late_ms"),
     )
@@ -68,7 +87,10 @@ class OverloadPresentation(FanoutPresentation):
         "accepted nor refused with Retry-After, and every health probe is answered within "
         f"{SLOWEST_PROBE_S:g} s.",
         "Refused clients don't come back: clients that repeat at once make more arrivals.",
-        "The load generator and what it offers beyond the first step take cores from the service.",
+        f"Without a proxy a variant is a control: a step with less than {COLLAPSED:.0%} of the "
+        "first one's goodput has collapsed, and the control is red.",
+        "The load generator has the last core, and the service the others, unless its servers run "
+        "in containers; what the kernel does for their connections is on both.",
         *FanoutPresentation.limitations[:1],
     )
 
@@ -82,7 +104,7 @@ class OverloadPresentation(FanoutPresentation):
             if result.load == STEPS or result.variant not in found:
                 for one in by_step(result):
                     groups.setdefault((one.variant, one.load), []).append(one)
-        return [HeldSummary(variant_named(name), group) for (name, _), group in groups.items()]
+        return [OverloadSummary(variant_named(name), them) for (name, _), them in groups.items()]
 
     def verdict(self, compared: Sequence[Summary]) -> str:
         variants = dict.fromkeys(summary.variant.name for summary in compared)
@@ -116,14 +138,14 @@ def _one(result: Result, step: Step, turn: int, first: Step) -> Result:
         requests=round(step.arrived_rps * result.window_s),
         failures=round((step.arrived_rps - step.goodput_rps) * result.window_s),
         latency_ms={"p50": step.p50_ms, "p99": step.p99_ms},
-        extra={**figures, "ratio": ratio, "held": float(not why)},
+        extra={**figures, "ratio": ratio, "turn": turn, "held": not why, "void": any(void(step))},
         errors=why if turn > 1 else [*result.errors],
         balance=balance,
     )
 
 
 def _verdict(name: str, compared: Sequence[Summary]) -> str:
-    """Return what a variant does at its worst step, in one or two sentences."""
+    """Return what a variant does at its worst step, and whether it should."""
     steps = [summary for summary in compared if summary.variant.name == name]
     if steps[0].median(GOODPUT.figure) is None:
         return ""
@@ -136,4 +158,16 @@ def _verdict(name: str, compared: Sequence[Summary]) -> str:
         f"{number(probe_s)} s."
     )
     wrong = [it.load for it in steps if not it.as_expected]
-    return f"{said} Not as it should be: {', '.join(wrong)}." if wrong else said
+    control = "" if steps[0].variant.is_proxied else _control(steps)
+    return said + control + (f" Not as it should be: {', '.join(wrong)}." if wrong else "")
+
+
+def _control(steps: Sequence[Summary]) -> str:
+    collapsed = [it.load for it in steps if _has_collapsed(it)]
+    if collapsed:
+        return f" This control is red: it collapsed at {', '.join(collapsed)}."
+    return " This control is NOT red: no sound step collapsed."
+
+
+def _has_collapsed(step: Summary) -> bool:
+    return step.can_be_compared and (step.median(_of_step("ratio")) or 0.0) < COLLAPSED

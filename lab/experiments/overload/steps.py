@@ -10,6 +10,7 @@ import numpy as np
 from lab.reporting.formats import number
 from lab.results.requests import Request
 from lab.results.result import Result
+from locustfiles.connections import DROPPED
 
 STEPS = "steps"
 """Name of the load that goes through all steps."""
@@ -18,9 +19,13 @@ LEAST_GOODPUT = 0.95
 SLOWEST_PROBE_S = 1.0
 FAILING = 0.01
 """Share of the arrivals that may be neither accepted nor refused."""
+LEAST_SENT = 0.99
+"""Share of the scheduled arrivals that the load generator has to send."""
 GENERATOR_LATE_MS = 100.0
 """A generator whose p99 is later than this was short of a core itself."""
 REFUSED = ("status 503 with Retry-After", "status 429 with Retry-After")
+COLLAPSED = 0.5
+"""A step with a smaller share of the first step's goodput has collapsed."""
 
 
 class Step(NamedTuple):
@@ -39,11 +44,14 @@ class Step(NamedTuple):
     p99_ms: float | None
     refused_p50_ms: float | None
     refused_p99_ms: float | None
-    slowest_probe_s: float | None
+    probe_p99_ms: float | None
     """Of those under way in the step, also if they got no answer."""
+    slowest_probe_s: float | None
     probes_failed: float
     generator_late_ms: float
     """p99 of how late the load generator sent."""
+    sent: float
+    """Share of the scheduled arrivals that it sent; it drops one if it has no connection left."""
 
     def as_extra(self, turn: int) -> dict[str, float | None]:
         """Return the figures as a result keeps them."""
@@ -89,6 +97,7 @@ def _measure(
     seen = [
         it for it in probes if it["timestamp"] < end and it["timestamp"] + it["seconds"] >= start
     ]
+    dropped = sum(it.error == DROPPED for it in arrived)
     per_s = 1 / (end - start)
     return Step(
         multiple,
@@ -101,9 +110,11 @@ def _measure(
         p99_ms=_percentile(accepted, 99),
         refused_p50_ms=_percentile(refused, 50),
         refused_p99_ms=_percentile(refused, 99),
+        probe_p99_ms=_percentile([it["seconds"] * 1000 for it in seen], 99),
         slowest_probe_s=max((it["seconds"] for it in seen), default=None),
         probes_failed=float(sum(it["status"] != 200 for it in seen)),
         generator_late_ms=window["late_p99_ms"],
+        sent=round((len(arrived) - dropped) * per_s / window["rate"], 4),
     )
 
 
@@ -118,8 +129,15 @@ def broken(step: Step, first: Step) -> Iterator[str]:
         yield f"{name} {step.failed_rps / step.arrived_rps:.1%} neither accepted nor refused"
     if step.slowest_probe_s is None or step.slowest_probe_s > SLOWEST_PROBE_S:
         yield f"{name} a probe took {number(step.slowest_probe_s)} s"
+
+
+def void(step: Step) -> Iterator[str]:
+    """Yield why the figures of a step are the load generator's; nothing if they are sound."""
+    name = f"at {step.multiple:g}x the load generator"
+    if step.sent < LEAST_SENT:
+        yield f"{name} sent only {step.sent:.1%} of its arrivals"
     if step.generator_late_ms > GENERATOR_LATE_MS:
-        yield f"{name} the load generator itself was late by {number(step.generator_late_ms)} ms"
+        yield f"{name} itself was late by {number(step.generator_late_ms)} ms"
 
 
 def _percentile(values_ms: Sequence[float], percent: float) -> float | None:
