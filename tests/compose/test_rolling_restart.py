@@ -90,8 +90,14 @@ def replacing(fleet, end):
 
 
 @pytest.mark.alone
-@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGKILL])
-@pytest.mark.parametrize("server", ["gunicorn", "granian"])
+@pytest.mark.parametrize(
+    ("server", "end"),
+    [
+        ("gunicorn", signal.SIGTERM),
+        ("gunicorn", signal.SIGKILL),
+        ("granian", signal.SIGTERM),
+    ],
+)
 def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, end, tmp_path):
     with running(tmp_path, server, HAPROXY_SETTINGS.read_text()) as fleet:
         with fleet.clients.working():
