@@ -91,6 +91,7 @@ class OverloadPresentation(FanoutPresentation):
         "first one's goodput has collapsed, and the control is red.",
         "The load generator has the last core, and the service the others, unless its servers run "
         "in containers; what the kernel does for their connections is on both.",
+        "Whether other programs used the machine is checked in the first step only.",
         *FanoutPresentation.limitations[:1],
     )
 
