@@ -86,6 +86,7 @@ MEANINGS = {
     "of 1x": "Goodput as a share of the goodput of the first step.",
     "refused p50 ms": "Half of the refusals came within this time.",
     "refused p99 ms": "99 of 100 refusals came within this time.",
+    "probe p99 ms": "99 % of the health probes were answered within this.",
     "slowest probe s": "The longest time that a health probe waited.",
     "generator late ms": "How late the load generator itself sent 1 of 100 requests.",
     "sign-ups/s": "Sign-ups answered with 201, per second.",
