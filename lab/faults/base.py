@@ -43,9 +43,9 @@ class Fault(ABC):
     typical_within_s: ClassVar[float] = 0.5
     """Longest median time of the requests that are sent while it lasts: most are refused rather
     than kept waiting."""
-    probes_within_s: ClassVar[float] = 4.0
+    probes_within_s: ClassVar[float] = 7.0
     """Longest time that a health probe may take: without a proxy it may wait until a thread has
-    given up on a server."""
+    given up on a server (3 s, and 2 s for a new connection)."""
     refuses: ClassVar[bool] = True
     """Requests may be refused while it lasts (503 or 429)."""
     hides_answers: ClassVar[bool] = False

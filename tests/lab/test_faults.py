@@ -55,7 +55,7 @@ def test_moments_without_harm_bound_the_share_of_those_that_do(tmp_path):
         ({"answers": {"200": 8, "500": 1}}, "1 bad_answers"),
         ({"answers": {"200": 8, "none": 1}}, "1 bad_answers"),
         ({"answers": {"200": 8, REFUSED.said: 1}}, "1 bad_answers"),
-        ({"slowest_probe_s": 4.1}, "1 slow_probes"),
+        ({"slowest_probe_s": 7.1}, "1 slow_probes"),
         ({"moments": [replace(MOMENT, typical_s=2.0)]}, "1 late"),
         ({"moments": [replace(MOMENT, normal_s=None)]}, "1 never_normal"),
     ],
