@@ -16,6 +16,8 @@ from lab.faults.running import JSON, Repeated, serving
 pytestmark = pytest.mark.alone
 
 READ_TIMEOUT_S = 1
+CONNECT_S = 2
+"""Seconds that a new connection may take, in place of one that didn't answer."""
 FREEZES = 2
 CLIENTS = 12
 
@@ -71,7 +73,7 @@ def posted_while_freezing(running):
         for _ in range(FREEZES):
             time.sleep(0.7)
             psutil.Process(pid).suspend()
-            time.sleep(READ_TIMEOUT_S + 1.5)
+            time.sleep(READ_TIMEOUT_S + CONNECT_S + 1.5)  # what follows is refused at once
             psutil.Process(pid).resume()
         time.sleep(1)
     time.sleep(1)  # what the database had received is stored
