@@ -5,10 +5,12 @@ import signal
 import sqlite3
 import time
 from contextlib import closing, contextmanager
+from urllib.request import urlopen
 
 import psutil
 import pytest
 
+from lab.faults.running import wait_for
 from launch.processes import Processes, free_port
 from launch.servers.proxies import HAPROXY_SETTINGS, HAProxy
 from launch.service import Seed, Service, app_server, is_ready
@@ -16,10 +18,11 @@ from launch.variants import Variant
 from tests.compose.clients import Clients
 
 CLIENTS = 8
-NOTICED_S = 1
-"""HAProxy asks twice per second whether an app server is there again."""
 LEFT_S = 2
-"""… and asks twice whether it is leaving."""
+"""HAProxy asks twice per second, and twice, whether an app server is leaving."""
+SERVERS = {"one": "app1", "another": "app_2"}
+"""What HAProxy calls the app servers."""
+LEAST_ANSWERS = 20
 SAFEGUARD = "    option httpchk\n"
 
 
@@ -32,13 +35,16 @@ class Fleet:
         service.prepare(Seed(people=20, friends=4))
         app = {"WEB_SERVER": server, "WEB_WORKERS": "2", "WEB_THREADS": "4"}
         self.env = service.environments[0] | app
-        self.ports = {"one": free_port(), "another": free_port()}
+        self.ports = {name: free_port() for name in SERVERS}
         for name in self.ports:
             self.start(name)
         apps = [f"127.0.0.1:{port}" for port in self.ports.values()]
         unused = {"probes": apps[0], "slow": apps[0]}
         (file := folder / "haproxy.cfg").write_text(settings)
-        HAProxy(processes, folder, port=service.port, apps=apps, settings=file, **unused).start()
+        self.proxy = HAProxy(
+            processes, folder, port=service.port, apps=apps, settings=file, **unused
+        )
+        self.proxy.start()
         tokens = [it.split(",")[1] for it in service.tokens.read_text().split()[1:]]
         self.clients = Clients(service.port, tokens[:CLIENTS])
 
@@ -50,10 +56,14 @@ class Fleet:
     def leaving(self, name):
         return self.folder / f"leaving-{name}"
 
+    def is_used(self, name):
+        """Return whether HAProxy sends requests to an app server, as it tells Prometheus."""
+        with urlopen(f"http://127.0.0.1:{self.proxy.metrics_port}/metrics", timeout=20) as answer:
+            state = f'haproxy_server_status{{proxy="app",server="{SERVERS[name]}",state="UP"}} 1'
+            return state in answer.read().decode()
+
     def replace(self, name, end):
-        """Announce the end of an app server, end it, and start it again."""
-        self.leaving(name).touch()
-        time.sleep(LEFT_S)
+        """End an app server that HAProxy should use no more, and start it again."""
         for pid in sorted(self.pids(name)) if end == signal.SIGKILL else ():
             os.kill(pid, end)
         self.processes.stop(name)
@@ -63,6 +73,10 @@ class Fleet:
     def pids(self, name):
         (main,) = map(psutil.Process, self.processes.pids(name))
         return {it.pid for it in (main, *main.children(recursive=True))}
+
+    def clients_are_answered(self):
+        answers = self.clients.answers
+        return min(answers["GET", 200], answers["POST", 201]) > LEAST_ANSWERS
 
     def written(self):
         with closing(sqlite3.connect(self.folder / "feed-0.sqlite3")) as database:
@@ -79,13 +93,17 @@ def replacing(fleet, end):
     """Replace all processes of each app server; yield before, after, and when it is used again."""
     for name in fleet.ports:
         pids = fleet.pids(name)
-        time.sleep(NOTICED_S)
+        wait_for(fleet.clients_are_answered)
         yield
+        fleet.leaving(name).touch()
+        wait_for(lambda name=name: not fleet.is_used(name))
         fleet.replace(name, end)
+        wait_for(fleet.clients_are_answered)
         yield
         assert len(pids) > 2
         assert not pids & fleet.pids(name)
-        time.sleep(NOTICED_S)
+        wait_for(lambda name=name: fleet.is_used(name))
+        wait_for(fleet.clients_are_answered)
         yield
 
 
@@ -109,7 +127,7 @@ def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, end, tm
     assert len(phases) == 6
     for answers, _ in phases:
         assert answers.keys() == {("GET", 200), ("POST", 201)}
-        assert min(answers.values()) > 20
+        assert min(answers.values()) > LEAST_ANSWERS
 
 
 @pytest.mark.alone
@@ -119,6 +137,9 @@ def test_without_the_safeguard_the_end_of_an_app_server_takes_requests_with_it(t
     with running(tmp_path, "gunicorn", settings.replace(SAFEGUARD, "")) as fleet:
         clients = fleet.clients
         with clients.working():
+            fleet.leaving("one").touch()
+            time.sleep(LEFT_S)
+            assert fleet.is_used("one")
             fleet.replace("one", signal.SIGKILL)
 
     assert clients.failures or clients.answers["POST", 502]
