@@ -71,7 +71,7 @@ SERVED: Mapping[str, Mapping[str, Any]] = {
 """What may stand there of app servers, and the fields that it sets."""
 PROXIED = "+proxy"
 APP_SERVERS = {
-    GUNICORN: "the usual one, where nothing is said; the fewest parts",
+    GUNICORN: "the default; the fewest parts",
     GRANIAN: "less CPU per request, since it parses them in Rust",
     GUNICORN + PROXIED: "HAProxy in front refuses what is too much: for a public service",
     GRANIAN + PROXIED: "less CPU per request, and for a public service",

@@ -79,12 +79,7 @@ def advise(
     node_gib: float,
 ) -> Advice:
     """Compare all candidates. Raises NotMeasured if no push variant can be told."""
-    every, unknown = [], []
-    for candidate in measured.candidates:
-        try:
-            every.append(needs(candidate, situation))
-        except NotMeasured as error:
-            unknown.append(str(error))
+    every, unknown = _needs_of_all(measured, situation)
     if all(it.candidate.pulls for it in every):
         raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])
     remarks = [*measured.left_out, *_drift(measured, calibration_ms), *unknown]
@@ -119,6 +114,17 @@ def advise(
     )
 
 
+def _needs_of_all(measured: Measured, situation: Situation) -> tuple[list[Needs], list[str]]:
+    """Return what the candidates need, and why that of others isn't known."""
+    every, unknown = [], []
+    for candidate in measured.candidates:
+        try:
+            every.append(needs(candidate, situation))
+        except NotMeasured as error:
+            unknown.append(str(error))
+    return every, unknown
+
+
 def _again(command: str) -> str:
     """Return a bench's command, with the store through which app servers are measured."""
     return command if "ring" in command else command.replace("--stores=", "--stores=ring,")
@@ -151,16 +157,16 @@ def verdict(advice: Advice) -> str:
 
 
 def _server_verdict(advice: Advice) -> str:
-    said = ""
+    text = ""
     for name, found in advice.on_servers.items():
         if name != advice.server and not name.endswith(PROXIED):
             ratio = found.total / advice.best.total
             tie = f", a tie (below {TIE - 1:.0%}), so take the plainer one" if ratio < 1 else ""
-            said += f" {found.candidate.name} needs {number(found.total)} ({ratio:.2f} times as "
-            said += f"many{tie})."
+            text += f" {found.candidate.name} needs {number(found.total)} ({ratio:.2f} times as "
+            text += f"many{tie})."
     if proxied := advice.on_servers.get(advice.server + PROXIED):
-        said += PUBLIC.format(name=proxied.candidate.name, cores=number(proxied.total))
-    return said
+        text += PUBLIC.format(name=proxied.candidate.name, cores=number(proxied.total))
+    return text
 
 
 def sheets(advice: Advice) -> list[Sheet]:
