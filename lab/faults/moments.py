@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import MySQLdb
 
-from lab.faults.base import Fault
+from lab.faults.fault import TYPICAL_WITHIN_S, Fault
 from lab.faults.readers import LATEST_S, Readers
 from lab.faults.running import Answer, Repeated, Running
 from launch.processes import RunFailed
@@ -169,7 +169,7 @@ def observe(
     """
     seen, began = Seen(), time.monotonic()
     pause_s = CELERY_PAUSE_S if running.service.variant.uses_celery else PAUSE_S
-    with fault.during(running):
+    with fault.around(running):
         with (
             running.load(clients, pause_s),
             Readers(running, latest_s=latest_s(running.service.variant)) as readers,
@@ -198,7 +198,7 @@ def observe(
 
 def does_harm(seen: Seen, fault: Fault) -> bool:
     """Return whether readers and clients saw what no safeguard would let through."""
-    return seen.wrong_pages > 0 or late(seen, fault) > 0 or failures(seen.answers, fault) > 0
+    return seen.wrong_pages > 0 or late(seen) > 0 or failures(seen.answers, fault) > 0
 
 
 def failures(answers: Mapping[str, float | None], fault: Fault) -> float:
@@ -207,9 +207,9 @@ def failures(answers: Mapping[str, float | None], fault: Fault) -> float:
     return sum(answers.get(it) or 0 for it in kinds)
 
 
-def late(seen: Seen, fault: Fault) -> int:
+def late(seen: Seen) -> int:
     """Return how many moments kept most requests waiting."""
-    return sum(it.typical_s > fault.typical_within_s for it in seen.moments)
+    return sum(moment.typical_s > TYPICAL_WITHIN_S for moment in seen.moments)
 
 
 def latest_s(variant: Variant) -> float:

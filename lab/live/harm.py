@@ -1,7 +1,7 @@
 """The faults of the page's buttons: those of ``lab run faults``, under the page's own load."""
 
-from lab.faults.base import Fault
 from lab.faults.catalogue import FAULTS
+from lab.faults.fault import Fault
 from lab.faults.readers import Readers
 from lab.faults.running import Running
 from lab.live.side import RUNNING, Side
@@ -69,7 +69,7 @@ def inject(name: str, side: Side) -> None:
 
 def _happen(fault: Fault, running: Running) -> str:
     readers = Readers(running)  # without their threads: the load's own look-ups read
-    with fault.during(running):
+    with fault.around(running):
         at_stake = fault.inject(running, readers)
     wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
     return f"{fault.text} At stake: {at_stake:,} {fault.at_stake}{wrong}. The fault is over."

@@ -16,17 +16,17 @@ from lab.experiments import EXPERIMENTS
 from lab.experiments.faults.figures import audit_of
 from lab.experiments.faults.presentation import UNGUARDED
 from lab.faults.catalogue import FAULTS
-from lab.faults.catalogue.celery import QUEUE, channel
-from lab.faults.catalogue.redis_keys import redis_of
-from lab.faults.catalogue.redis_server import FROZEN_S
+from lab.faults.celery import QUEUE, channel
+from lab.faults.fault import with_celery
 from lab.faults.moments import does_harm, observe
+from lab.faults.redis import FROZEN_S, redis_of
 from lab.faults.running import audit_pages, serving, wait_for
 
 pytestmark = pytest.mark.faults
 
 TRIED = {
     "mysql_tuned-outbox-ring": (
-        "clock-back",
+        "clock-moved",
         "connections-taken",
         "database-frozen",
         "database-killed",
@@ -36,17 +36,16 @@ TRIED = {
         "drainer-killed",
         "friendships",
         "redis-frozen",
-        "redis-half-gone",
+        "redis-emptied",
         "redis-killed",
         "redis-older-copy",
         "redis-wrong-type",
         "store-switched",
     ),
     "mysql_tuned-task-setbased": (
-        "broker-away",
         "broker-forgets",
         "broker-frozen",
-        "celery-child-killed",
+        "broker-killed",
     ),
     "mysql_tuned-task-setbased@rabbitmq": ("celery-worker-killed",),
     "sqlite-outbox-setbased": ("drainer-killed",),
@@ -72,7 +71,7 @@ ON_SQLITE = [
 def variants_for(fault):
     """Return the first variant that a fault suits; all where it is about Celery."""
     suited = [name for name in VARIANTS if fault.suits(FAULTS_RUN.variant(name))]
-    return suited if fault.needs_celery else suited[:1]
+    return suited if with_celery in fault.needs else suited[:1]
 
 
 def is_tried(variant, fault):

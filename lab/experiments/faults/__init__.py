@@ -9,6 +9,7 @@ from lab.experiments.base import Asked, Experiment, Measured, Option
 from lab.experiments.faults import figures
 from lab.experiments.faults.presentation import UNGUARDED, FaultsPresentation
 from lab.faults.catalogue import FAULTS
+from lab.faults.fault import on_hosts
 from lab.faults.moments import CLIENTS, Seen, observe
 from lab.faults.running import SEED, Running, audit_pages
 from lab.progress import console, stage
@@ -97,12 +98,12 @@ class Faults(Experiment):
         fault = FAULTS[load.name]
         if isinstance(variant, Control) and not fault.has_control(variant):
             return False
-        if variant.on_hosts and not fault.needs_hosts:  # tried without
+        is_tried_without = variant.on_hosts and on_hosts not in fault.needs
+        if is_tried_without or not fault.suits(variant):
             return False
-        reason = fault.unavailable() if fault.suits(variant) else None
-        if reason:
+        if reason := fault.unavailable():
             console.print(f"[yellow]{fault.name} is left out:[/yellow] {reason}")
-        return fault.suits(variant) and reason is None
+        return reason is None
 
     def generate(self, load: Load, service: Service, folder: Path) -> Load:
         if service.elsewhere:

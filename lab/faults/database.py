@@ -1,0 +1,195 @@
+"""The database dies, stops answering, is full, read-only, older, or has another clock."""
+
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
+from typing import Any
+
+import MySQLdb
+
+from lab.faults.fault import fault, in_one_redis, on_mysql, on_one_database, with_drainer
+from lab.faults.readers import PENDING, Readers
+from lab.faults.redis import FROZEN_S, freeze
+from lab.faults.running import Running, frozen, wait_for
+from launch.servers.launchers import installed
+from launch.servers.mysql import MySQL
+
+TRUSTED_S = 2.5
+"""Seconds after a restore of the database for which a process may use what it knew, and
+the drainer hasn't looked yet: docs/decisions/0041 says so."""
+STEP_MIN = 30
+TAKEN_S = 2.0
+REFUSED_S = 2.0
+MOST_CONNECTIONS = 10
+"""The fewest connections that MariaDB can be limited to; a superuser may have one more."""
+OF_THE_SERVICE = "SELECT id FROM information_schema.processlist WHERE db = 'feed'"
+REFUSED_CONNECTIONS = "SHOW GLOBAL STATUS LIKE 'Connection_errors_max_connections'"
+ADMIN = "lab@127.0.0.1"
+EXEMPT = "READ_ONLY ADMIN"
+
+
+@fault(
+    "The database is killed, and starts again with its files.",
+    at_stake="posts in flight",
+    needs=(on_mysql,),
+    safeguard="receipts",
+)
+def database_killed(running: Running, readers: Readers) -> int:
+    with readers.held_up():
+        in_flight = wait_for(lambda: running.query(PENDING))
+        running.restart("database")
+        return in_flight
+
+
+@fault(
+    f"The database is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP).",
+    at_stake="requests answered meanwhile",
+    needs=(on_mysql,),
+    safeguard="refusals",
+)
+def database_frozen(running: Running, readers: Readers) -> int:
+    return freeze(running, readers, "database")
+
+
+@fault(
+    "The database is killed, and starts again with a copy of one or two seconds before.",
+    at_stake="posts that the copy lacks",
+    needs=(on_mysql, in_one_redis, with_drainer),
+    safeguard="epochs",
+)
+def database_older_copy(running: Running, readers: Readers) -> int:
+    server = running.server("database")
+    assert isinstance(server, MySQL)
+    copy = server.folder / "copy"
+    with readers.held_up(), frozen(running.processes.pids("database")):
+        subprocess.run(["cp", "-a", "--sparse=always", server.data, copy], check=True)
+    time.sleep(random.uniform(1, 2))  # noqa: S311
+    with readers.blind(TRUSTED_S):
+        running.kill("database")
+        with running.without_clients():
+            shutil.rmtree(server.data)
+            copy.rename(server.data)
+            server.start()
+            kept = {post_id for (post_id,) in running.rows("SELECT id FROM feed_post")}
+            gone = [post for _, post in running.accepted if post["id"] not in kept]
+            running.accepted = [(at, post) for at, post in running.accepted if post["id"] in kept]
+            readers.gone |= {(post["id"], post["created_at"]) for post in gone}
+    time.sleep(TRUSTED_S)
+    return len(gone)
+
+
+@fault(
+    f"The database's clock is put back by {STEP_MIN} minutes, and forward again the next time, "
+    "as all its clients see it.",
+    at_stake="posts in flight",
+    needs=(on_mysql, on_one_database),
+    safeguard="claims by state",
+)
+def clock_moved(running: Running, readers: Readers) -> int:
+    with readers.held_up(), closing(running.connect()) as own:
+        cursor = own.cursor()
+        offset = int(value_of(cursor, "SELECT TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP(), NOW())"))
+        zone = "+00:00" if offset else f"-00:{STEP_MIN}"
+        in_flight = wait_for(lambda: int(value_of(cursor, PENDING)))
+        cursor.execute(f"SET GLOBAL time_zone = '{zone}'")
+        end_others(own, ())
+        return in_flight
+
+
+@fault(
+    f"The service's connections to the database end, and for {TAKEN_S:g} s strangers hold all "
+    "that it allows.",
+    at_stake="refused connections",
+    needs=(on_mysql,),
+    safeguard="answers",
+)
+def connections_taken(running: Running, readers: Readers) -> int:
+    with readers.held_up(), closing(running.connect()) as own, ExitStack() as open_ones:
+        cursor = own.cursor()
+        most = value_of(cursor, "SELECT @@global.max_connections")
+        before = refused_connections(cursor)
+        strangers = [running.connect() for _ in range(MOST_CONNECTIONS)]
+        for stranger in strangers:
+            open_ones.enter_context(closing(stranger))
+        cursor.execute(f"SET GLOBAL max_connections = {MOST_CONNECTIONS}")
+        open_ones.callback(cursor.execute, f"SET GLOBAL max_connections = {most}")
+        end_others(own, strangers)
+        time.sleep(TAKEN_S)
+        return refused_connections(cursor) - before
+
+
+def not_mariadb() -> str | None:
+    binary = installed(MySQL)
+    return "it is made for MariaDB" if binary and not binary.endswith("mariadbd") else None
+
+
+@contextmanager
+def not_exempt(running: Running) -> Iterator[None]:
+    """Take from the service's user, and its connections, what exempts it from read-only."""
+    with closing(running.connect()) as connection:
+        cursor = connection.cursor()
+        user = value_of(cursor, "SELECT CURRENT_USER()")
+        cursor.execute(f"CREATE OR REPLACE USER {ADMIN}")
+        cursor.execute(f"GRANT ALL ON *.* TO {ADMIN} WITH GRANT OPTION")
+        cursor.execute(f"REVOKE {EXEMPT} ON *.* FROM {user}")
+        end_others(connection, ())
+    try:
+        yield
+    finally:
+        with closing(admin(running)) as connection:
+            connection.cursor().execute(f"GRANT ALL ON *.* TO {user} WITH GRANT OPTION")
+
+
+@fault(
+    f"For {REFUSED_S:g} s, the database is read-only, also for the service's user.",
+    at_stake="refused requests",
+    needs=(on_mysql, on_one_database),
+    safeguard="answers",
+    unavailable=not_mariadb,
+    around=not_exempt,
+)
+def database_read_only(running: Running, readers: Readers) -> int:
+    with readers.held_up(), closing(admin(running)) as connection:
+        cursor, before = connection.cursor(), len(running.refused)
+        cursor.execute("SET GLOBAL read_only = 1")
+        try:
+            time.sleep(REFUSED_S)
+        finally:
+            cursor.execute("SET GLOBAL read_only = 0")
+        return len(running.refused) - before
+
+
+def admin(running: Running) -> Any:
+    """Return a connection whose user may write to a database that is read-only."""
+    name, _, host = ADMIN.partition("@")
+    server = running.server("database")
+    assert isinstance(server, MySQL)
+    return MySQLdb.connect(host=host, port=server.port, user=name, db="feed")
+
+
+def end_others(own: Any, strangers: Sequence[Any]) -> None:
+    """End all connections to the service's database but one's own and those of strangers."""
+    cursor, kept = own.cursor(), {connection.thread_id() for connection in (own, *strangers)}
+    cursor.execute(OF_THE_SERVICE)
+    for (number,) in cursor.fetchall():
+        if number not in kept:
+            with suppress(MySQLdb.OperationalError):  # it may have ended by itself
+                cursor.execute(f"KILL {number}")
+
+
+def refused_connections(cursor: Any) -> int:
+    """Return how many connections were refused, since there were too many."""
+    cursor.execute(REFUSED_CONNECTIONS)
+    ((_, count),) = cursor.fetchall()
+    return int(count)
+
+
+def value_of(cursor: Any, sql: str) -> Any:
+    """Return the one value of a query, as it is now."""
+    cursor.execute(sql)
+    ((value,),) = cursor.fetchall()
+    cursor.connection.commit()
+    return value

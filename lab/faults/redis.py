@@ -1,0 +1,172 @@
+"""Redis empties, evicts, fills up, dies, grows older or stops answering."""
+
+import random
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from http.client import HTTPConnection
+
+from redis import Redis
+
+from lab.faults.fault import fault, in_one_redis
+from lab.faults.readers import Readers
+from lab.faults.running import CLIENT_WAITS_S, Repeated, Running, frozen, wait_for
+
+TIMELINES = "timeline:*"
+SPOILED = 20
+FULL_S = 2.0
+FROZEN_S = 6.0
+CROWD = 20
+"""Readers more, so that most requests come when it is known that the server is away."""
+
+
+def redis_of(running: Running) -> Redis:
+    return Redis.from_url(running.service.environments[0]["REDIS_URL"])
+
+
+def timelines(redis: Redis) -> list[bytes | str]:
+    return list(redis.scan_iter(TIMELINES))
+
+
+@fault("Redis is emptied by FLUSHALL.", at_stake="keys", needs=(in_one_redis,), safeguard="floors")
+def redis_emptied(running: Running, readers: Readers) -> int:
+    with redis_of(running) as redis:
+        held = len(timelines(redis))
+        redis.flushall()
+        return held
+
+
+@fault(
+    f"{SPOILED} keys of timelines in Redis get values of another type.",
+    at_stake="keys",
+    needs=(in_one_redis,),
+    safeguard="floors",
+)
+def redis_wrong_type(running: Running, readers: Readers) -> int:
+    with redis_of(running) as redis:
+        keys = [*redis.keys("timeline:*}:[0-9]*"), *redis.keys("timeline:*}:log")]
+        spoiled = random.sample(keys, min(SPOILED, len(keys)))
+        for key in spoiled:
+            # At once: a delivery in between would create the key again.
+            with redis.pipeline() as pipeline:
+                pipeline.delete(key).sadd(key, "not a timeline").execute()
+        return len(spoiled)
+
+
+@fault(
+    f"For {FULL_S:g} s, Redis has a third less memory than it needs, and evicts keys.",
+    at_stake="evicted keys",
+    needs=(in_one_redis,),
+    safeguard="floors",
+)
+def redis_evicting(running: Running, readers: Readers) -> int:
+    with redis_of(running) as redis:
+        before = evicted(redis)
+        with limited(redis, "allkeys-random"):  # with lru, timelines that are written stay
+            time.sleep(FULL_S)
+            wait_for(lambda: evicted(redis) > before)
+        return evicted(redis) - before
+
+
+@fault(
+    f"For {FULL_S:g} s, Redis refuses all commands that need memory.",
+    at_stake="refused commands",
+    needs=(in_one_redis,),
+    safeguard="receipts",
+)
+def redis_full(running: Running, readers: Readers) -> int:
+    with redis_of(running) as redis, readers.held_up():
+        before = refused(redis)
+        with limited(redis, "noeviction"):
+            time.sleep(FULL_S)
+            wait_for(lambda: refused(redis) > before)
+        return refused(redis) - before
+
+
+@fault(
+    "Redis is killed, and starts again with nothing.",
+    at_stake="keys",
+    needs=(in_one_redis,),
+    safeguard="floors",
+)
+def redis_killed(running: Running, readers: Readers) -> int:
+    with redis_of(running) as redis:
+        held = len(timelines(redis))
+    (running.server("redis").folder / "dump.rdb").unlink(missing_ok=True)
+    with readers.held_up():
+        running.restart("redis")
+    return held
+
+
+@fault(
+    "Redis is killed, and starts again with a copy of one or two seconds before.",
+    at_stake="posts that the copy lacks",
+    needs=(in_one_redis,),
+    safeguard="epochs",
+)
+def redis_older_copy(running: Running, readers: Readers) -> int:
+    with redis_of(running) as redis:
+        redis.save()
+    saved_at = time.monotonic()
+    time.sleep(random.uniform(1, 2))  # noqa: S311
+    lacking = running.accepted_between(saved_at, time.monotonic())
+    with readers.held_up():
+        running.restart("redis")
+    return lacking
+
+
+@fault(
+    f"Redis is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP).",
+    at_stake="requests answered meanwhile",
+    needs=(in_one_redis,),
+    safeguard="refusals",
+)
+def redis_frozen(running: Running, readers: Readers) -> int:
+    return freeze(running, readers, "redis")
+
+
+@contextmanager
+def limited(redis: Redis, policy: str) -> Iterator[None]:
+    """Leave two thirds of the memory that the keys take, beside what an empty server takes."""
+    memory = redis.info("memory")
+    kept = memory["used_memory_startup"] + memory["used_memory_dataset"] * 2 // 3
+    redis.config_set("maxmemory-policy", policy)
+    redis.config_set("maxmemory", kept)
+    try:
+        yield
+    finally:
+        redis.config_set("maxmemory", 0)
+        redis.config_set("maxmemory-policy", "noeviction")
+
+
+def evicted(redis: Redis) -> int:
+    return int(redis.info("stats")["evicted_keys"])
+
+
+def refused(redis: Redis) -> int:
+    """Return how many commands were refused because memory is full."""
+    errors = redis.info("errorstats")
+    return int(errors.get("errorstat_OOM", {"count": 0})["count"])
+
+
+class Crowd(Repeated):
+    """Many people who open their feeds, each time on a new connection."""
+
+    def __init__(self, running: Running) -> None:
+        super().__init__([self._read] * CROWD)
+        self.running = running
+
+    def _read(self) -> None:
+        while not self.stopping.wait(0.05):
+            address = self.running.service.address, self.running.service.port
+            with closing(HTTPConnection(*address, timeout=CLIENT_WAITS_S)) as http:
+                self.running.ask(http, self.running.tokens[0], "GET", "/v1/feed/", None)
+
+
+def freeze(running: Running, readers: Readers, role: str) -> int:
+    """Stop a server for FROZEN_S under a crowd; return how many requests were answered."""
+    with readers.held_up(), Crowd(running):
+        before = len(running.answers)
+        with frozen(running.processes.pids(role)):
+            time.sleep(FROZEN_S)
+        return len(running.answers) - before
