@@ -1,4 +1,4 @@
-"""The tags of Locust's files, as docs/running.md has them."""
+"""The tags of Locust's files, as docs/reference/commands.md has them."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ ROW = re.compile(r"^\| `(locustfiles/\w+\.py)` \| (.*) \|$", re.MULTILINE)
 
 def test_every_tag_is_documented():
     found = {str(it): set(TAG.findall(it.read_text())) for it in Path("locustfiles").glob("*.py")}
-    rows = ROW.findall(Path("docs/running.md").read_text())
+    rows = ROW.findall(Path("docs/reference/commands.md").read_text())
 
     documented = {file: set(re.findall(r"`(\w+)`", tags)) for file, tags in rows}
     assert documented == {file: tags for file, tags in found.items() if tags}
