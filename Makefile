@@ -4,7 +4,7 @@ VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 TIMELINE_TESTS := $(patsubst %,tests/feed/test_%.py,timeline_stores trimmed_stores log_store healing readers people celebrities strategies)
 
-.PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 test-containers format lint lock serve
+.PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 test-containers format lint lock size serve
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "%-15s %s\n", $$1, $$2}'
 
@@ -69,6 +69,12 @@ lint: setup ## check style, types, migrations and imports between packages
 	$(PYTHON) -m mypy .
 	.venv/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
+
+size: ## lines of code per part; CONTRIBUTING.md has the budgets
+	@for part in "service accounts config db feed metrics runtime web workers" "laboratory lab launch bench" "locustfiles locustfiles" "replays replays" "tests tests"; do \
+		set -- $$part; name=$$1; shift; \
+		printf '%-12s %6d\n' $$name $$(git ls-files $$* | grep -E '\.(py|lua|sh|html|js)$$' | xargs -r cat | wc -l); \
+	done
 
 serve: setup ## serve a seeded service on port 8000, for locust -f locustfiles/fanout.py
 	$(PYTHON) -m lab up sqlite-outbox-setbased

@@ -1,16 +1,27 @@
-"""Open arrivals at random times, like those of independent people, from one lean process.
+"""Posts and reads at random times, like those of independent people, from one lean process.
 
-Every arrival is a row in requests.csv with its outcome: answered, refused, timed out, lost, or
-dropped because too many were unanswered.
+    python -m locustfiles.open_load --posts-per-s 500,1000,1500,2500
+    python -m locustfiles.open_load --posts-per-s 20 --reads-per-s 200 --deep-share 0.1
+
+Arrivals are open: people come, answered or not. Every arrival is a row in requests.csv with its
+outcome: answered, refused, timed out, lost, or dropped because too many were unanswered. A reader
+opens the first page; some go on to the fifth, each page as soon as they have the one before.
 """
 
 import argparse
 import csv
 import json
+import multiprocessing
 import os
 import random
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from heapq import merge
+from http.client import HTTPConnection, HTTPException
+from itertools import count, cycle, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -19,6 +30,12 @@ from locustfiles.connections import Answer, Connections, Request
 from locustfiles.texts import random_body
 
 POST, FEED = "/v1/posts/", "/v1/feed/"
+DEEP = f"{FEED}?before"
+DEEPEST = 5
+"""Page that those who go on reach."""
+LEAST_POSTS = 2000
+"""Different posts at least, and two per person; they are built before the load."""
+FIRST_VISITS_AT_ONCE = 4
 REQUESTED = "timestamp request_type name response_time_ms response_length exception".split()
 UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
 ACCEPTED = ("id", "author", "created_at")
@@ -26,6 +43,7 @@ SENT_BETWEEN_ANSWERS = 8
 """Requests that a generator that is late sends before it takes answers again."""
 MOST_UNANSWERED = 15_000
 """Connections, if this process may open so many files."""
+PROBED, PROBE_EVERY_S, PROBE_GIVES_UP_S = "/readyz", 0.1, 5.0
 
 Schedule = Iterable[tuple[float, Request]]
 """Requests with the Unix times when they are due, in that order."""
@@ -33,6 +51,7 @@ Schedule = Iterable[tuple[float, Request]]
 
 class Step(NamedTuple):
     rate: float
+    """Requests per second."""
     start: float
     """Of the measured part, in Unix time."""
     end: float
@@ -51,7 +70,7 @@ class OpenLoad:
         self._rows: list[tuple[object, ...]] = []
         self._posts: list[bytes] = []
         self._connections = Connections(
-            self.address, self._done, most=options.most_unanswered, timeout_s=options.timeout_s
+            self.address, self._note, most=options.most_unanswered, timeout_s=options.timeout_s
         )
 
     def offer(self, schedule: Schedule) -> list[float]:
@@ -66,7 +85,7 @@ class OpenLoad:
                 self._connections.wait(0)
         return late_s
 
-    def ask_all(self, requests: Iterable[Request], at_once: int) -> None:
+    def send_before(self, requests: Iterable[Request], at_once: int) -> None:
         """Send requests before the load, so many at once. Raises SystemExit if one fails."""
         for request in requests:
             self._wait_until_fewer(at_once)
@@ -83,7 +102,8 @@ class OpenLoad:
         self._connections.close()
         posts = map(json.loads, self._posts)
         _write(self._options.requests, REQUESTED, self._rows)
-        _write(self._options.accepted, ACCEPTED, ([it[name] for name in ACCEPTED] for it in posts))
+        accepted = ([post[name] for name in ACCEPTED] for post in posts)
+        _write(self._options.accepted, ACCEPTED, accepted)
         _write(self._options.unanswered, UNANSWERED, [])  # every arrival has its outcome
         _write(self._options.steps, Step._fields, steps)
 
@@ -91,7 +111,7 @@ class OpenLoad:
         while self._connections.busy >= busy:
             self._connections.wait(0.1)
 
-    def _done(self, request: Request, due: float, outcome: Answer | str) -> None:
+    def _note(self, request: Request, due: float, outcome: Answer | str) -> None:
         ended = time.time()
         if isinstance(outcome, Answer):
             error, length = request.wanted(outcome), len(outcome.body)
@@ -100,9 +120,9 @@ class OpenLoad:
         took_ms = f"{(ended - due) * 1000:.3f}"
         self._rows.append((f"{due:.6f}", request.method, request.name, took_ms, length, error))
         if isinstance(outcome, Answer) and not error:
-            self._succeeded(request, outcome, ended)
+            self._continue(request, outcome, ended)
 
-    def _succeeded(self, request: Request, answer: Answer, ended: float) -> None:
+    def _continue(self, request: Request, answer: Answer, ended: float) -> None:
         if request.name == POST:
             self._posts.append(answer.body)
         following = request.follow(answer)
@@ -110,9 +130,52 @@ class OpenLoad:
             self._connections.send(following, ended)
 
 
-def step(rate: float, start: float, end: float, late_s: Sequence[float]) -> Step:
-    late_p99_ms = sorted(late_s)[int(0.99 * len(late_s))] * 1000 if late_s else 0.0
-    return Step(rate, start, end, round(late_p99_ms, 2))
+class Readers:
+    """Visits of readers in random order, of whom an exact share goes on to the fifth page."""
+
+    def __init__(self, tokens: Sequence[str], host: str, deep_share: float) -> None:
+        self._host, self._deep_share = host, deep_share
+        self._tokens = cycle(tokens)
+
+    def __iter__(self) -> Iterator[Request]:
+        for turn in count():
+            is_deep = int((turn + 1) * self._deep_share) > int(turn * self._deep_share)
+            yield self.first_page(next(self._tokens), DEEPEST - 1 if is_deep else 0)
+
+    def first_page(self, token: str, more: int = 0) -> Request:
+        return self._page(FEED, FEED, token, more)
+
+    def _page(self, name: str, path: str, token: str, more: int) -> Request:
+        page = Request("GET", name, head("GET", path, self._host, token), wrong_with)
+        return page._replace(follow=partial(self._next_page, token, more)) if more else page
+
+    def _next_page(self, token: str, more: int, answer: Answer) -> Request:
+        """Return the next page; after the last one the first, so that no page is left out."""
+        following = json.loads(answer.body)["next"]
+        if following is None:
+            return self.first_page(token, more - 1)
+        url = urlsplit(following)
+        return self._page(DEEP, f"{url.path}?{url.query}", token, more - 1)
+
+
+def pages_per_visit(deep_share: float) -> float:
+    return 1 + deep_share * (DEEPEST - 1)
+
+
+def wrong_with(answer: Answer) -> str:
+    """Return what is wrong with a page; empty for one that has posts, newest first, none twice."""
+    if answer.status != 200:
+        return refusal(answer)
+    ids = [post["id"] for post in json.loads(answer.body)["posts"]]
+    if not ids:
+        return "page without posts"
+    return "" if ids == sorted(set(ids), reverse=True) else "page out of order"
+
+
+def who_comes(tokens: Sequence[str], cold_share: float) -> list[str]:
+    """Return those who post and read, in random order: the same ones for the same people."""
+    shuffled = random.Random(1).sample(tokens, len(tokens))  # noqa: S311
+    return shuffled[: max(1, round(len(tokens) * (1 - cold_share)))]
 
 
 def random_times(rate: float, start: float, end: float) -> list[float]:
@@ -129,7 +192,7 @@ def post_by(token: str, host: str) -> Request:
     """Return a request that posts a random text."""
     body = json.dumps({"body": random_body()}).encode()
     about = ("Content-Type: application/json", f"Content-Length: {len(body)}")
-    return Request("POST", POST, head("POST", POST, host, token, *about) + body, _created)
+    return Request("POST", POST, head("POST", POST, host, token, *about) + body, _not_created)
 
 
 def head(method: str, path: str, host: str, token: str, *more: str) -> bytes:
@@ -138,7 +201,7 @@ def head(method: str, path: str, host: str, token: str, *more: str) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
-def _created(answer: Answer) -> str:
+def _not_created(answer: Answer) -> str:
     return "" if answer.status == 201 else refusal(answer)
 
 
@@ -148,19 +211,68 @@ def refusal(answer: Answer) -> str:
     return f"status {answer.status} {when} Retry-After"
 
 
-def parser(description: str | None, prog: str) -> argparse.ArgumentParser:
-    """Return a parser with the options of every open load."""
-    top = argparse.ArgumentParser(prog=f"python -m {prog}", description=description)
-    top.add_argument("--host", default="http://127.0.0.1:8000")
-    top.add_argument("--tokens", default="var/tokens.csv")
-    top.add_argument("--warm-up-s", type=float, default=3.0, help="of each rate; not measured")
-    top.add_argument("--run-time-s", type=float, default=10.0, help="of each rate")
-    top.add_argument("--timeout-s", type=float, default=5.0, help="until a client gives up")
-    unanswered = "more arrivals are dropped, and counted"
-    top.add_argument("--most-unanswered", type=int, default=MOST_UNANSWERED, help=unanswered)
-    for name in ("requests", "unanswered", "accepted", "steps"):
-        top.add_argument(f"--{name}", default=os.devnull, help="a CSV file to write")
-    return top
+def run(options: argparse.Namespace) -> None:
+    load = OpenLoad(options)
+    people = who_comes(read_tokens(options.tokens), options.cold_share)
+    different = max(LEAST_POSTS, 2 * len(people))
+    posts = cycle([post_by(token, load.host) for token in islice(cycle(people), different)])
+    readers = Readers(people, load.host, options.deep_share)
+    visits, visits_per_s = iter(readers), options.reads_per_s / pages_per_visit(options.deep_share)
+    if visits_per_s:
+        load.send_before(map(readers.first_page, people), FIRST_VISITS_AT_ONCE)  # fills the caches
+
+    def offer(posts_per_s: float, start: float, end: float) -> list[float]:
+        writes = zip(random_times(posts_per_s, start, end), posts, strict=False)
+        reads = zip(random_times(visits_per_s, start, end), visits, strict=False)
+        return load.offer(merge(writes, reads, key=itemgetter(0)))
+
+    steps, at = [], time.time()
+    with probing(load.address, options.probes):
+        for posts_per_s in options.posts_per_s:
+            start = at + options.warm_up_s
+            offer(posts_per_s, at, start)
+            at = start + options.run_time_s
+            late_ms = sorted(late_s * 1000 for late_s in offer(posts_per_s, start, at)) or [0.0]
+            late_p99_ms = round(late_ms[int(0.99 * len(late_ms))], 2)
+            steps.append(Step(posts_per_s + options.reads_per_s, start, at, late_p99_ms))
+        load.finish(steps)
+
+
+@contextmanager
+def probing(address: tuple[str, int], file: str | None) -> Iterator[None]:
+    """Probe the service's health from a process of its own while the block runs, if asked to."""
+    prober = multiprocessing.Process(target=_probe, args=(*address, file), daemon=True)
+    if file:
+        prober.start()
+    yield
+    if file:
+        prober.terminate()
+        prober.join()
+
+
+def _probe(host: str, port: int, file: str) -> None:
+    """Write (timestamp, seconds, status) on and on, each of a new connection; 0: no answer."""
+    with open(file, "w", newline="", buffering=1) as out:  # noqa: PTH123
+        rows = csv.writer(out)
+        rows.writerow(("timestamp", "seconds", "status"))
+        due = time.time()
+        while True:
+            started = time.time()
+            status = _status_of(host, port)
+            rows.writerow((f"{started:.6f}", f"{time.time() - started:.6f}", status))
+            due = max(due + PROBE_EVERY_S, time.time())
+            time.sleep(max(0.0, due - time.time()))
+
+
+def _status_of(host: str, port: int) -> int:
+    try:
+        with closing(HTTPConnection(host, port, timeout=PROBE_GIVES_UP_S)) as connection:
+            connection.request("GET", PROBED)
+            answer = connection.getresponse()
+            answer.read()
+            return answer.status
+    except (OSError, HTTPException):
+        return 0
 
 
 def _write(path: str, columns: Sequence[str], values: Iterable[Iterable[object]]) -> None:
@@ -168,3 +280,41 @@ def _write(path: str, columns: Sequence[str], values: Iterable[Iterable[object]]
         rows = csv.writer(file)
         rows.writerow(columns)
         rows.writerows(values)
+
+
+def _rates(text: str) -> list[float]:
+    return [float(rate) for rate in text.split(",")]
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not between 0 and 1")
+    return number
+
+
+def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
+    options = argparse.ArgumentParser(
+        prog="python -m locustfiles.open_load",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_argument("--host", default="http://127.0.0.1:8000")
+    options.add_argument("--tokens", default="var/tokens.csv")
+    options.add_argument("--posts-per-s", type=_rates, required=True, help="one or more, in turn")
+    options.add_argument("--reads-per-s", type=float, default=0.0, help="pages")
+    options.add_argument("--deep-share", type=_share, default=0.1, help="visits that go to page 5")
+    options.add_argument("--cold-share", type=_share, default=0.0, help="people who never come")
+    options.add_argument("--warm-up-s", type=float, default=3.0, help="of each rate; not measured")
+    options.add_argument("--run-time-s", type=float, default=10.0, help="of each rate")
+    options.add_argument("--timeout-s", type=float, default=5.0, help="until a client gives up")
+    unanswered = "more arrivals are dropped, and counted"
+    options.add_argument("--most-unanswered", type=int, default=MOST_UNANSWERED, help=unanswered)
+    for name in ("requests", "unanswered", "accepted", "steps"):
+        options.add_argument(f"--{name}", default=os.devnull, help="a CSV file to write")
+    options.add_argument("--probes", help="probe the health meanwhile; a CSV file to write")
+    return options.parse_args(argv)
+
+
+if __name__ == "__main__":
+    run(parse())

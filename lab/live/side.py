@@ -27,7 +27,7 @@ NAMES = {"lab": "this page"}
 
 @dataclass(frozen=True)
 class Rates:
-    """The load of a side, as ``locustfiles.live`` reads it."""
+    """The load of a side, as ``lab.live.load`` reads it."""
 
     posts_per_s: float = 20.0
     reads_per_post: float = 2.0
@@ -190,7 +190,7 @@ class Side:
             "figures": service.folder / "figures.json",
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
-        return [sys.executable, "-m", "locustfiles.live", *arguments]
+        return [sys.executable, "-m", "lab.live.load", *arguments]
 
     def _wanted(self, service: Service) -> Path:
         return service.folder / "wanted.json"

@@ -10,8 +10,8 @@ import pytest
 
 from lab.live import curves, shown
 from lab.live.figures import History
-from locustfiles.live import LiveLoad, Rates
-from locustfiles.lookout import Reader
+from lab.live.load import LiveLoad, Rates
+from lab.live.lookout import Reader
 
 PEOPLE = [Reader(number, f"token{number}") for number in range(1, 11)]
 

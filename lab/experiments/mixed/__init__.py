@@ -49,7 +49,7 @@ class Mixed(Fanout):
 
     name = "mixed"
     presentation = MixedPresentation()
-    locustfile = "locustfiles/reads_and_posts.py"
+    locustfile = "locustfiles/open_load.py"
     variants: ClassVar[tuple[str, ...]] = (
         "mysql_tuned-pull@redis",
         "mysql_tuned-outbox-ring",

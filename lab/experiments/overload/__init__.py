@@ -45,7 +45,7 @@ class Overload(Capacity):
 
     name = "overload"
     presentation = OverloadPresentation()
-    locustfile = "locustfiles/overload.py"
+    locustfile = "locustfiles/open_load.py"
     variants = (
         "mysql_tuned-outbox-ring",
         "mysql_tuned-outbox-ring@granian",
@@ -60,7 +60,7 @@ class Overload(Capacity):
     def loads(self, asked: Asked) -> list[Load]:
         first, again = map(_lean, super().loads(asked._replace(run_time_s=_run_time_s(asked))))
         rates = ",".join(f"{multiple * first.users:g}" for multiple in MULTIPLES)
-        options = {"rates": rates}
+        options = {"posts-per-s": rates}
         steps = replace(first, name=STEPS, multiples=MULTIPLES, options=options, optional=True)
         return [first, again, steps]
 
@@ -109,7 +109,7 @@ def _lean(load: Load) -> Steps:
         counted=load.counted,
         warm_up_s=min(WARM_UP_S, load.run_time_s),
         patience_s=TIMEOUT_S,
-        options={"rates": load.users},
+        options={"posts-per-s": load.users},
         files=("accepted", "probes", "steps"),
         optional=load.optional,
     )

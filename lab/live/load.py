@@ -1,6 +1,6 @@
 """The load of the live page: open arrivals whose rates change while it runs.
 
-    python -m locustfiles.live --host http://127.0.0.1:8000 --tokens tokens.csv --friends 500 \
+    python -m lab.live.load --host http://127.0.0.1:8000 --tokens tokens.csv --friends 500 \
         --wanted wanted.json --figures figures.json
 
 Reads the rates from one file four times per second, and once per second replaces the other by the
@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from lab.live.lookout import Lookout, Post, Reader
 from locustfiles.connections import DROPPED, Answer, Connections, Request
-from locustfiles.lookout import Lookout, Post, Reader
 from locustfiles.open_load import FEED, POST, head, post_by, refusal
 
 STEP_S = 0.25
@@ -167,7 +167,7 @@ def replace(path: Path, content: object) -> None:
 
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    top = argparse.ArgumentParser(prog="python -m locustfiles.live", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m lab.live.load", description=__doc__)
     top.add_argument("--host", required=True)
     top.add_argument("--tokens", type=Path, required=True)
     top.add_argument("--friends", type=int, required=True, help="of everybody, on a ring")

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
+from lab.live.load import LiveLoad
+from lab.live.lookout import CELLS, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post, Reader
 from launch.processes import free_port
 from locustfiles.connections import Answer
-from locustfiles.live import LiveLoad
-from locustfiles.lookout import CELLS, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post, Reader
 
 POST = Post(id=7, author=3, accepted_at=100.0)
 NO_BACKLOG = {"posts": 0, "oldest_age_s": None}
@@ -94,7 +94,7 @@ def test_a_status_may_be_as_old_as_the_first_question_without_an_answer(monkeypa
     good = Answer(200, b"", json.dumps({"backlog": NO_BACKLOG}).encode())
 
     for now, answer in ((1.0, Answer(503, b"", b"")), (2.0, good), (3.0, good)):
-        monkeypatch.setattr("locustfiles.live.time.time", lambda now=now: now)
+        monkeypatch.setattr("lab.live.load.time.time", lambda now=now: now)
         load.figures()
         load._tell(answer)
 

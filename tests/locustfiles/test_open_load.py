@@ -1,4 +1,4 @@
-"""The generator of many open arrivals: every arrival is counted, whatever comes of it."""
+"""The generator of open arrivals: each one is counted, whatever comes of it."""
 
 import csv
 import json
@@ -7,10 +7,13 @@ import sys
 import threading
 from collections import Counter
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 from socketserver import StreamRequestHandler, ThreadingTCPServer
 
 import pytest
+
+from locustfiles.connections import Answer
+from locustfiles.open_load import DEEP, FEED, Readers, pages_per_visit, who_comes, wrong_with
 
 RATE, WARM_UP_S, RUN_TIME_S, TIMEOUT_S = 100, 0.2, 0.5, 0.3
 PATIENT_S = 20
@@ -71,7 +74,7 @@ def offered(tmp_path):
         names = ("requests", "unanswered", "accepted", "probes", "steps")
         with answering(answers) as port:
             command = [
-                *(sys.executable, "-m", "locustfiles.overload", f"--rates={rates}"),
+                *(sys.executable, "-m", "locustfiles.open_load", f"--posts-per-s={rates}"),
                 *(f"--host=http://127.0.0.1:{port}", f"--tokens={tmp_path}/tokens.csv"),
                 *(f"--warm-up-s={WARM_UP_S}", f"--run-time-s={RUN_TIME_S}"),
                 *(f"--timeout-s={PATIENT_S}", *(f"--{it}={tmp_path}/{it}.csv" for it in names)),
@@ -157,3 +160,50 @@ def test_rates_follow_each_other_and_probes_go_on(offered):
         assert arrived == float(step["rate"]) * RUN_TIME_S
     assert 8 <= len(found["probes"]) <= 16
     assert {row["status"] for row in found["probes"]} == {"200"}
+
+
+def page_of(*ids, status=200, following=None):
+    page = {"posts": [{"id": it} for it in ids], "next": following}
+    return Answer(status, b"http/1.1", json.dumps(page).encode())
+
+
+@pytest.mark.parametrize(
+    ("page", "wrong"),
+    [
+        (page_of(9, 7, 3), ""),
+        (page_of(), "page without posts"),
+        (page_of(7, 9), "page out of order"),
+        (page_of(9, 9), "page out of order"),
+        (page_of(status=503), "status 503 without Retry-After"),
+    ],
+)
+def test_pages_are_checked(page, wrong):
+    assert wrong_with(page) == wrong
+
+
+def test_some_readers_go_on_to_the_fifth_page():
+    visits = list(islice(Readers(["a", "b", "c"], "host", deep_share=0.25), 8))
+
+    following = "http://host/v1/feed/?before=7"
+    deep = [visit for visit in visits if visit.follow(page_of(9, following=following))]
+    assert len(deep) == 2
+    pages = [deep[0]]
+    while (page := pages[-1].follow(page_of(9, following=following))) is not None:
+        pages.append(page)
+    assert [it.name for it in pages] == [FEED, DEEP, DEEP, DEEP, DEEP]
+    assert pages[1].data.startswith(b"GET /v1/feed/?before=7 HTTP/1.1\r\n")
+    assert pages_per_visit(0.25) == 2
+
+
+def test_a_reader_at_the_end_opens_the_first_page_again():
+    (visit,) = islice(Readers(["a"], "host", deep_share=0.99), 1, 2)
+
+    assert visit.follow(page_of(9, following=None)).name == FEED
+
+
+def test_the_same_people_never_come():
+    people = [str(number) for number in range(100)]
+
+    assert len(who_comes(people, 0.3)) == 70
+    assert who_comes(people, 0.3) == who_comes(people, 0.3)
+    assert sorted(who_comes(people, 0.0)) == sorted(people)
