@@ -2,6 +2,7 @@
 PYTHON := .venv/bin/python
 VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
+REPLAYS := DJANGO_SETTINGS_MODULE=tests.replays.settings
 TIMELINE_TESTS := $(patsubst %,tests/feed/test_%.py,timeline_stores trimmed_stores log_store healing readers people celebrities strategies)
 
 .PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 test-containers format lint lock size serve
@@ -34,11 +35,13 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 pytest = $(1) $(PYTHON) -m pytest $(2) $(3) || { [ $$? = 1 ] && $(1) $(PYTHON) -m pytest --last-failed --last-failed-no-failures none --maxfail 1 $(3); }
 
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
-	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/activity tests/bench tests/feed tests/runtime tests/workers
+	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
 test: setup servers ## run every test; 20 minutes or more on two cores
 	$(call pytest,,-n 3 --dist loadfile --no-loadscope-reorder,-m "not alone and not faults" tests/lab tests/docs tests/launch tests)
-	$(call pytest,$(PYTHON) -m tests.with_mysql,-n 2,tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers)
+	$(call pytest,$(REPLAYS),-n 3 --dist loadfile,tests/replays tests/web/test_access.py tests/web/test_schema.py)
+	$(call pytest,$(REPLAYS) $(PYTHON) -m tests.with_mysql,-n 2,--ignore-glob=*/test_experiment.py tests/replays)
+	$(call pytest,$(PYTHON) -m tests.with_mysql,-n 2,tests/accounts tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers)
 	$(call pytest,TIMELINES=cluster3,-n 2,$(TIMELINE_TESTS))
 	$(call pytest,,-n 2,-m faults)
 	$(call pytest,,,-m "alone and not k6 and not containers")
@@ -50,7 +53,7 @@ test-k6: setup k6 ## compare the k6 script with Locust on one service
 	$(PYTHON) -m pytest -m k6
 
 test-mysql: setup mysql ## run the contract tests on MySQL; make test uses MariaDB if installed
-	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/activity tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/launch/test_mysql.py tests/workers
+	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/launch/test_mysql.py tests/workers
 
 test-containers: setup ## run compose/ on a Docker engine of its own: Debian, root, 15 minutes or more
 	sh bootstrap.sh containers
@@ -69,6 +72,7 @@ lint: setup ## check style, types, migrations and imports between packages
 	$(PYTHON) -m mypy .
 	.venv/bin/lint-imports
 	$(PYTHON) manage.py makemigrations --check --dry-run
+	$(REPLAYS) $(PYTHON) manage.py makemigrations --check --dry-run
 
 size: ## lines of code per part; CONTRIBUTING.md has the budgets
 	@for part in "service accounts config db feed metrics runtime web workers" "laboratory lab launch bench" "locustfiles locustfiles" "replays replays" "tests tests"; do \

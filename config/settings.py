@@ -4,7 +4,6 @@ import os
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 import environ
 
@@ -57,7 +56,6 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "accounts",
-    "activity",
     "feed",
     "workers",
     "feed.exports",
@@ -252,40 +250,6 @@ OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
 behind; 0 turns that off."""
 if REPLICAS or FEED_LISTING == "cached":
     MIDDLEWARE += ["web.own_writes.seen"]
-
-ACTIVITY_TIME_ZONE = ZoneInfo(env.str("ACTIVITY_TIME_ZONE", default="UTC"))
-"""Time zone of the days and months that visits are counted in."""
-ACTIVITY_QUERIES = env.str("ACTIVITY_QUERIES", default="best")
-ACTIVITY_IMPLEMENTATIONS = {
-    "as_found": {
-        "BACKEND": "activity.queries.as_found.AsFound",
-        "OPTIONS": {"table": "PlainLog"},
-    },
-    "fewer_queries": {
-        "BACKEND": "activity.queries.fewer.FewerQueries",
-        "OPTIONS": {"table": "PlainLog"},
-    },
-    "indexed": {
-        "BACKEND": "activity.queries.fewer.FewerQueries",
-        "OPTIONS": {"table": "IndexedLog"},
-    },
-    "tags_as_found": {
-        "BACKEND": "activity.queries.tags.TagsAsFound",
-        "OPTIONS": {"table": "PlainTag"},
-    },
-    "tags_fewer_queries": {
-        "BACKEND": "activity.queries.tags.TagsFewerQueries",
-        "OPTIONS": {"table": "PlainTag"},
-    },
-    "tags_indexed": {
-        "BACKEND": "activity.queries.tags.TagsFewerQueries",
-        "OPTIONS": {"table": "IndexedTag"},
-    },
-    "best": {
-        "BACKEND": "activity.queries.best.Best",
-        "OPTIONS": {"table": "IndexedLog"},
-    },
-}
 
 EXPORT_DIR = Path(env.str("EXPORT_DIR", default=str(VAR_DIR / "exports")))
 """Folder of finished export jobs; all processes must see the same one."""

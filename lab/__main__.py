@@ -22,7 +22,7 @@ from lab.bench.grid import Grid
 from lab.bench.output import report_bench
 from lab.bench.record import FILE as BENCH
 from lab.bench.targets import choose
-from lab.experiments import EXPERIMENTS, MISSING
+from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
 from lab.progress import print_page, print_whole
 from lab.reporting.report import report
@@ -46,8 +46,6 @@ RESULTS = Path("results")
 
 def main(argv: Sequence[str] | None = None) -> int:
     top = parser(COMMANDS, __doc__)
-    for folder in MISSING:
-        top.error(f"LAB_EXPERIMENTS: there is no folder {folder}")
     options = top.parse_args(argv)
     refuse: Callable[[str], NoReturn] = options.refuse
     for number in (signal.SIGINT, signal.SIGTERM):  # clean up, also where a shell ignores Ctrl-C

@@ -32,6 +32,9 @@ from workers.celery import app
 hypothesis.settings.register_profile("any machine", deadline=None)  # others may be busy
 hypothesis.settings.load_profile("any machine")
 
+if django_settings.SETTINGS_MODULE != "tests.replays.settings":
+    collect_ignore = ["replays"]
+
 
 def pytest_collection_modifyitems(items):
     for item in items:

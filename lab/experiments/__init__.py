@@ -1,30 +1,46 @@
-"""The experiments: every folder or module here, and in the folders that LAB_EXPERIMENTS names.
+"""The experiments: where the class of each is. It is imported when somebody asks for it."""
 
-A folder holds what belongs to one bottleneck: the experiment and its check, how it is presented,
-the published figures and their replay, and its lesson.
-"""
-
-import os
-import pkgutil
-from collections.abc import Iterator
-from importlib import import_module
-from pathlib import Path
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pkgutil import resolve_name
 
 from lab.experiments.base import Experiment
 
-__path__ += filter(None, os.environ.get("LAB_EXPERIMENTS", "").split(os.pathsep))
-MISSING = [folder for folder in __path__ if not Path(folder).is_dir()]
-
-
-def _found() -> Iterator[Experiment]:
-    """Yield every named subclass of Experiment, where it is defined."""
-    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        for it in vars(import_module(module.name)).values():
-            is_here = isinstance(it, type) and it.__module__ == module.name
-            if is_here and issubclass(it, Experiment) and "name" in vars(it):
-                yield it()
-
-
-EXPERIMENTS: dict[str, Experiment] = {
-    it.name: it for it in sorted(_found(), key=lambda it: it.name)
+PATHS = {
+    "activity": "replays.activity.experiment.Activity",
+    "browse": "lab.experiments.browse.Browse",
+    "capacity": "lab.experiments.capacity.Capacity",
+    "export": "lab.experiments.export.Export",
+    "factors": "lab.experiments.fanout.factors.Factors",
+    "factors-ours": "lab.experiments.fanout.factors.FactorsOfOurs",
+    "fanout": "lab.experiments.fanout.Fanout",
+    "faults": "lab.experiments.faults.Faults",
+    "mixed": "lab.experiments.mixed.Mixed",
+    "overload": "lab.experiments.overload.Overload",
+    "published-000": "lab.experiments.signup.published.Published000",
+    "published-001": "lab.experiments.browse.published.Published001",
+    "published-002": "replays.activity.published.Published002",
+    "published-003": "lab.experiments.fanout.published.Published003",
+    "published-004": "lab.experiments.export.published.Published004",
+    "signup": "lab.experiments.signup.Signup",
 }
+
+
+class Experiments(Mapping[str, Experiment]):
+    def __getitem__(self, name: str) -> Experiment:
+        return _created(PATHS[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(PATHS)
+
+    def __len__(self) -> int:
+        return len(PATHS)
+
+
+@cache
+def _created(path: str) -> Experiment:
+    experiment: Experiment = resolve_name(path)()
+    return experiment
+
+
+EXPERIMENTS = Experiments()

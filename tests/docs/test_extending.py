@@ -14,6 +14,14 @@ PAGE = Path("docs/extending.md").read_text()
 FILES = dict(re.findall(r"`([\w/.]+)`:\n\n```python\n(.*?)```", PAGE, re.DOTALL))
 (COMMANDS,) = re.findall(r"```\nexport (.*?)```", PAGE, re.DOTALL)
 VARIABLES, MIGRATE, LIST, CONTRACT, RUN, BENCH = COMMANDS.splitlines()
+(LINE,) = re.findall(r'```python\n("\w+": "[\w.]+"),\n```', PAGE)
+LABORATORY = f"""
+import runpy
+from lab.experiments import PATHS
+PATHS |= {{{LINE}}}
+runpy.run_module("lab", run_name="__main__", alter_sys=True)
+"""
+"""The laboratory with the line of the page."""
 SETTINGS = "my_settings.py"
 FILES_OF = {
     "a strategy": {"hybrid.py", SETTINGS},
@@ -24,7 +32,7 @@ FILES_OF = {
         "plainrows/migrations/0001_initial.py",
         SETTINGS,
     },
-    "an experiment": {"experiments/quiet/__init__.py"},
+    "an experiment": {"quiet.py"},
 }
 
 
@@ -42,12 +50,13 @@ def folder(tmp_path_factory):
 def command(folder):
     """Run a command of the page in the folder, after makemigrations; return the result."""
     variables = dict(it.split("=") for it in VARIABLES.split())
-    variables["LAB_EXPERIMENTS"] = str(folder / variables["LAB_EXPERIMENTS"])
     env = os.environ | variables | {"PYTHONPATH": str(folder)}
 
     def run(line, *options):
         program, *arguments = shlex.split(line)
         assert program == ".venv/bin/python"
+        if arguments[:2] == ["-m", "lab"]:
+            arguments[:2] = ["-c", LABORATORY]
         return subprocess.run(
             [sys.executable, *arguments, *options], env=env, capture_output=True, text=True
         )

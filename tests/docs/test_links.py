@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
+FOLDERS = ("compose", "docs", "lab", "replays")
 PAGES = [
     *Path().glob("*.md"),
-    *(page for folder in ("compose", "docs", "lab") for page in Path(folder).rglob("*.md")),
+    *(page for folder in FOLDERS for page in Path(folder).rglob("*.md")),
 ]
 
 

@@ -15,7 +15,6 @@ from accounts.blocks import block
 from accounts.friendships import ask
 from accounts.models import Friendship, Membership, Person, Profile, Session
 from accounts.selectors import half_made
-from activity.models import Card, Direction, IndexedLog, IndexedTag, PlainLog
 from config.cache import post_cache
 from feed import people, services
 from feed.delivery import deliver_pending
@@ -164,10 +163,6 @@ def fill(person_id=1, others=(2, 3)):
     ask(5, person_id)
     block(person_id, 6)
     block(7, person_id)
-    for log in (PlainLog, IndexedLog):
-        log.objects.create(person_id=person_id, at=1, device=1, direction=Direction.IN)
-    Card.objects.create(number="c1", person_id=person_id)
-    IndexedTag.objects.create(card="c1", at=NOW, device=1)
     Reader.objects.create(person_id=person_id, read_on="2026-11-01")
     exports.order_export(person_id=person_id, file_format="csv")
     exports.make_next_export()
@@ -218,7 +213,6 @@ def test_no_table_names_a_deleted_person(db, settings):
     drain()
 
     assert references(1) == ONLY_IDS
-    assert not IndexedTag.objects.exists()
     assert list(settings.EXPORT_DIR.iterdir()) == []
     gone = Person.objects.get(id=1)
     assert (gone.username, gone.is_active) == ("deleted:1", False)
@@ -247,7 +241,7 @@ def test_what_a_dead_process_left_is_finished_by_a_drainer(change, transactional
     settings.FEED_STRATEGY = "outbox"
     outcomes = set()
     for statement in range(0, 300, 3):
-        for model in (AuthorChange, Person, Card, Reader, TimelineFloor):
+        for model in (AuthorChange, Person, Reader, TimelineFloor):
             model.objects.all().delete()
         get_timeline_store().clear()
         make_people(7, [(1, 2), (1, 3)])

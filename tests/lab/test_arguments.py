@@ -189,19 +189,6 @@ def test_what_a_name_can_say_is_listed(capsys):
     assert "memory" not in shown
 
 
-def test_a_folder_of_experiments_that_is_not_there_is_refused():
-    done = subprocess.run(
-        [sys.executable, "-m", "lab", "list"],
-        env=os.environ | {"LAB_EXPERIMENTS": "/nowhere"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-    assert done.returncode == 2
-    assert "LAB_EXPERIMENTS: there is no folder /nowhere" in only_line(done.stderr)
-
-
 def test_a_missing_server_is_told_before_anything_starts(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("launch.servers.launchers.find_binary", lambda *names: None)
     monkeypatch.setattr("launch.servers.launchers.docker_answers", lambda: False)
@@ -243,7 +230,7 @@ def test_a_service_that_does_not_start_is_one_line(monkeypatch):
     """In a process of its own: the backends are asked once per process."""
     done = subprocess.run(
         [sys.executable, "-m", "lab", "up", "sqlite-pull"],
-        env=os.environ | {"ACTIVITY_TIME_ZONE": "Nowhere"},
+        env=os.environ | {"WEB_SERVER": "nowhere"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -1,4 +1,7 @@
-"""Who may do what: as in the table of docs/access.md, which has a row for each route and method."""
+"""Who may do what: as in the tables of access.md, which have a row for each route and method.
+
+They are read once more where all replays are installed.
+"""
 
 import json
 import re
@@ -9,6 +12,7 @@ from pathlib import Path
 
 import jwt
 import pytest
+from django.conf import settings
 from django.db import transaction
 from rest_framework_simplejwt.tokens import AccessToken
 
@@ -21,7 +25,9 @@ from feed.services import publish_post
 from tests.conftest import befriend, client_of
 from tests.routes import routes
 
-PAGE = Path("docs/access.md")
+PAGES = [Path("docs/access.md")]
+if settings.ROOT_URLCONF == "tests.replays.urls":
+    PAGES.append(Path("replays/access.md"))
 PASSWORD = "correct horse"
 WORDS = "the owner's words"
 POLICIES = ["everyone", "friends"]
@@ -33,8 +39,11 @@ LET_IN = PEOPLE[:5]
 
 def table():
     """Return (request, whose) → column → expected answers, one for each policy."""
-    head, _, *rows = re.findall(r"^\|(.*)\|$", PAGE.read_text(), re.MULTILINE)
-    assert cells(head)[2:] == COLUMNS
+    rows = []
+    for page in PAGES:
+        head, _, *more = re.findall(r"^\|(.*)\|$", page.read_text(), re.MULTILINE)
+        assert cells(head)[2:] == COLUMNS
+        rows += more
     found = {}
     for request, whose, *answers in map(cells, rows):
         both = ((answer.split(" / ") * 2)[:2] for answer in answers)

@@ -1,12 +1,9 @@
 """The service with faulty backends under the names of good ones."""
 
 from config.settings import *  # noqa: F403
-from config.settings import ACTIVITY_IMPLEMENTATIONS, FEED_TIMELINE_STORES
+from config.settings import FEED_TIMELINE_STORES
 
 FEED_TIMELINE_STORES = FEED_TIMELINE_STORES | {
     "setbased": {"BACKEND": "tests.lab.planted.stores.Lossy"},
     "ring": FEED_TIMELINE_STORES["ring"] | {"BACKEND": "tests.lab.planted.stores.Duplicating"},
-}
-ACTIVITY_IMPLEMENTATIONS = ACTIVITY_IMPLEMENTATIONS | {
-    "indexed": ACTIVITY_IMPLEMENTATIONS["indexed"] | {"BACKEND": "tests.activity.wrong.Forgetful"},
 }

@@ -1,0 +1,93 @@
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from django.apps import apps
+from django.db.models import Q, QuerySet
+
+from db.rows import insert_rows
+from replays.activity.app.models import Direction, Log
+from replays.activity.app.periods import Period
+from replays.activity.app.queries.everyone import Last, last_of_everyone
+from replays.activity.app.visits import Passage, Visit, seconds_within, visits_within
+
+CHUNK = 20_000
+
+
+class Queries(ABC):
+    """The queries of the endpoints, on one of the tables. All implementations answer the same.
+
+    ``now``: the time of the request in Unix time; an open visit counts until then.
+    """
+
+    def __init__(self, alias: str, *, table: str) -> None:
+        self.alias = alias
+        self.table: type[Any] = apps.get_model("activity", table)
+
+    @abstractmethod
+    def passages(self, person_id: int, period: Period) -> list[Passage]:
+        """Return the logs of a period, with the neighbours that ``visits_within`` needs."""
+
+    @abstractmethod
+    def inside_now(self) -> int:
+        """Return the number of people whose last log is an entry."""
+
+    def seconds(self, person_id: int, periods: Sequence[Period], now: int) -> list[int]:
+        """Return the seconds that a person was inside within each period."""
+        return [seconds_within(one, self.passages(person_id, one), now) for one in periods]
+
+    def visits(self, person_id: int, period: Period, now: int) -> list[Visit]:
+        return visits_within(period, self.passages(person_id, period), now)
+
+    def write(self, logs: Sequence[tuple[int, int, int, str]]) -> None:
+        """Add logs: person, at, device and direction of each."""
+        insert_rows(self.table, ("person_id", "at", "device", "direction"), logs)
+
+    def rows(self) -> Iterator[tuple[int, int, int, str]]:
+        """Yield person, at, id and direction of every log."""
+        columns = ("person_id", "at", "pk", "direction")
+        yield from self.table.objects.values_list(*columns).iterator(CHUNK)
+
+    def last_of_everyone(self, direction: Direction | None = None) -> dict[int, Last]:
+        """Return the last log of each person who has any, or the last in one direction."""
+        return last_of_everyone(self.table, direction)
+
+    def log_of(self, person_id: int) -> list[Log]:
+        """Return all logs of a person, in any order."""
+        return list(self.logs_of(person_id))
+
+    def last_visit(self, person_id: int) -> Visit | None:
+        """Return the latest visit, which may be open; None for a person without an entry."""
+        logs = self.logs_of(person_id)
+        entry = logs.filter(direction=Direction.IN).order_by("-at", "-pk").first()
+        if entry is None:
+            return None
+        later = logs.filter(Q(at__gt=entry.at) | Q(pk__gt=entry.pk), at__gte=entry.at)
+        left_at = later.order_by("at", "pk").values_list("at", flat=True).first()
+        return Visit(entry.at, left_at, entry.device)
+
+    def logs_of(self, person_id: int) -> QuerySet[Any]:
+        logs: QuerySet[Any] = self.table.objects.filter(person_id=person_id)
+        return logs
+
+    def stored(self, at: int) -> Any:
+        """Return a Unix time in the table's type."""
+        return at
+
+    def read(self, logs: QuerySet[Any]) -> list[Passage]:
+        return list(map(Passage._make, logs.values_list("at", "direction", "device")))
+
+    def before(self, person_id: int, period: Period) -> list[Passage]:
+        """Return the last log before a period as a list, which is empty if there is none."""
+        earlier = self.logs_of(person_id).filter(at__lt=self.stored(period.start))
+        return self.read(earlier.order_by("-at", "-pk")[:1])
+
+    def within(self, person_id: int, period: Period) -> list[Passage]:
+        start, end = map(self.stored, period)
+        logs = self.logs_of(person_id).filter(at__gte=start, at__lt=end)
+        return self.read(logs.order_by("at", "pk"))
+
+    def after(self, person_id: int, period: Period) -> list[Passage]:
+        """Return the first log after a period as a list, which is empty if there is none."""
+        later = self.logs_of(person_id).filter(at__gte=self.stored(period.end))
+        return self.read(later.order_by("at", "pk")[:1])

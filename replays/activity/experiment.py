@@ -1,0 +1,68 @@
+"""Activity: a log without an index, asked too many questions."""
+
+import json
+from collections.abc import Sequence
+from typing import ClassVar
+
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.progress import stage
+from lab.running.load import Load
+from launch.service import Seed
+from launch.variants import DATABASES, Variant, refuse_unknown
+from replays.activity.presentation import AUDIT_WITHIN_S, TIMEOUT_S, ActivityPresentation
+
+SHARED = tuple(name for name, database in DATABASES.items() if database.files == 1)
+QUERIES = ("as_found", "fewer_queries", "indexed", "best")
+TAGS = ("tags_as_found", "tags_fewer_queries", "tags_indexed")
+"""The same on the published tables."""
+LAST_DAY = "2025-12-31"
+"""Last day of the log: six months, with 2,000 rows per person."""
+INSTALLED = {
+    "DJANGO_SETTINGS_MODULE": "replays.activity.settings",
+    # A worker that scans for so long isn't dead. If it were killed, its clients would ask again
+    # without a word, and their requests would be missing from the figures.
+    "GUNICORN_CMD_ARGS": "--timeout=300",
+}
+ARRIVALS = {1: 9, 20: 3, 50: 3}
+"""Seconds during which requests arrive."""
+
+
+class Activity(Experiment):
+    name = "activity"
+    presentation = ActivityPresentation()
+    locustfile = "replays/activity/locustfile.py"
+    variants: ClassVar[tuple[str, ...]] = tuple(f"mysql_tuned-{queries}" for queries in QUERIES)
+    seed = Seed(people=1000, friends=0)
+
+    def variant(self, name: str) -> Variant:
+        database, _, queries = name.partition("-")
+        refuse_unknown(name, "database-queries", (database, SHARED), (queries, QUERIES + TAGS))
+        return Variant.plain(name, database, {**INSTALLED, "ACTIVITY_QUERIES": queries})
+
+    def loads(self, asked: Asked) -> list[Load]:
+        rates = {asked.users: ARRIVALS[50]} if asked.users else ARRIVALS
+        return [
+            Load(
+                rate,
+                asked.run_time_s or run_time_s,
+                self.locustfile,
+                name=f"{rate}rps",
+                arrivals=asked.arrivals or "open",
+                warm_up_s=2,
+                patience_s=TIMEOUT_S + 1,
+                options={"last-day": LAST_DAY},
+            )
+            for rate, run_time_s in rates.items()
+        ]
+
+    def seeding(self) -> Sequence[Sequence[str]]:
+        return (("seed_visits", f"--until={LAST_DAY}"),)
+
+    def conclude(self, measured: Measured) -> None:
+        service = measured.service
+        service.stop_web()
+        options = (f"--within-s={AUDIT_WITHIN_S}", f"--until={LAST_DAY}", "--json")
+        with stage("audit"):
+            (env,) = service.environments
+            found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))
+        measured.result.audit = {**found, "ok": not found["wrong_answers"]}

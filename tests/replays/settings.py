@@ -1,0 +1,5 @@
+"""The service with all replays."""
+
+from replays.activity.settings import *  # noqa: F403
+
+ROOT_URLCONF = "tests.replays.urls"
