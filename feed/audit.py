@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from accounts.models import Friendship, Person
 from feed import celebrities, epochs
+from feed.compare import Ids, compare
 from feed.models import Post
 from feed.readers import is_active
 from feed.timeline_stores.base import ALL, Held, TimelineStore
 
-Ids = NDArray[np.int64]
 EXAMPLES = 5
 PAGE = 100
 """Post ids per page."""
@@ -171,20 +171,18 @@ class Due(NamedTuple):
 def audit_one(found: Audit, owner_id: int, due: Due, timelines: Stored) -> None:
     """Add the missing, duplicated and unexpected posts of one person's timeline to ``found``."""
     held = timelines.held(owner_id)
-    distinct, times = np.unique(np.array(held.ids, np.int64), return_counts=True)
     wanted = due.newest(timelines.capacity)
     above = wanted[wanted > held.floor] if held.floor is not None else wanted[:0]
     found.expected += len(wanted)
     found.left += len(wanted) - len(above)
     found.absent += held.floor is None
-    lacking = np.setdiff1d(above, distinct, assume_unique=True)
-    missing = np.setdiff1d(lacking, due.by_others(owner_id, timelines.merged), assume_unique=True)
-    found.merged += len(lacking) - len(missing)
+    wrong = compare(above, held.ids, allowed=due.ids)
+    merged = due.by_others(owner_id, timelines.merged)
+    missing = np.setdiff1d(wrong.missing, merged, assume_unique=True)
+    found.merged += len(wrong.missing) - len(missing)
     found.missing += found.note("missing", owner_id, missing)
-    found.duplicated += found.note("duplicated", owner_id, np.repeat(distinct, times - 1))
-    found.unexpected += found.note(
-        "unexpected", owner_id, np.setdiff1d(distinct, due.ids, assume_unique=True)
-    )
+    found.duplicated += found.note("duplicated", owner_id, wrong.duplicated)
+    found.unexpected += found.note("unexpected", owner_id, wrong.unexpected)
 
 
 def _lost(posts: _Posts, accepted: Iterable[AcceptedPost]) -> list[AcceptedPost]:

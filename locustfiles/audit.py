@@ -4,11 +4,11 @@ A sample. ``manage.py audit_timelines --accepted FILE`` checks every timeline. E
 users looks for the posts that were answered with 201, and reports its findings.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from feed.compare import compare
 from locustfiles.people import LoadPerson, People
 from locustfiles.posts import NEWEST, AcceptedLog
 from locustfiles.service import Unreachable, ask
@@ -52,18 +52,22 @@ def audit(host: str | None, people: People, accepted: AcceptedLog) -> Findings:
         reader = people.friend_of(people.at(author))
         due = {*accepted.newest_of(author), *accepted.newest_of(reader.position)}
         try:
-            found.append(compare(due, *read_feed(host, reader)))
+            found.append(findings(due, *read_feed(host, reader)))
         except Unreachable:
             found.append(Findings(unreadable=1))
     return added_up(found)
 
 
-def compare(due: set[int], shown: list[int], whole: bool) -> Findings:
+def findings(due: set[int], shown: list[int], whole: bool) -> Findings:
     """Compare the due posts with the newest part of a feed, or with the ``whole`` feed."""
     reached = due if whole else {post_id for post_id in due if post_id >= min(shown)}
-    twice = sum(times - 1 for times in Counter(shown).values())
-    missing = len(reached.difference(shown))
-    return Findings(feeds=1, deliveries=len(reached), missing=missing, duplicated=twice)
+    wrong = compare(reached, shown)
+    return Findings(
+        feeds=1,
+        deliveries=len(reached),
+        missing=len(wrong.missing),
+        duplicated=len(wrong.duplicated),
+    )
 
 
 def read_feed(host: str | None, reader: LoadPerson) -> tuple[list[int], bool]:

@@ -10,6 +10,7 @@ from http.client import HTTPConnection
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+from feed.compare import compare
 from lab.faults.running import Repeated, Running
 from launch.processes import RunFailed
 
@@ -160,11 +161,11 @@ class Readers(Repeated):
             if at < due_at and post["author"] in friends and post["id"] >= end
         }
         self.compared += len(must)
-        missing = must - set(ids)
+        missing = compare(must, ids).missing.tolist()
         foreign = [post["id"] for post in posts if post["author"] not in friends]
         gone = self.gone & {(post["id"], post["created_at"]) for post in posts}
         if missing or foreign or gone or ids != sorted(set(ids), reverse=True):
-            found = sorted(missing)[:5], foreign[:5], sorted(gone)[:5]
+            found = missing[:5], foreign[:5], sorted(gone)[:5]
             self.wrong.append(Wrong(owner, *found, len(ids), time.monotonic()))
 
 

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from feed.compare import compare
 from lab.targets.api import READERS, Api, Person, Post
 from launch.processes import RunFailed
 
@@ -52,23 +53,23 @@ class Findings(NamedTuple):
     """Ids of posts of this load that were never answered with 201."""
 
 
-def compare(
+def findings(
     shown: Sequence[Post], owner: int, friends: frozenset[int], journal: Journal
 ) -> Findings:
     authors = {owner, *friends}
-    due = journal.due(authors)
-    times = Counter(post.id for post in shown)
-    author_of = journal.author_of
+    due, author_of = journal.due(authors), journal.author_of
     strangers = {
-        it.id
-        for it in shown
-        if it.author not in authors or author_of.get(it.id, it.author) != it.author
+        post.id
+        for post in shown
+        if post.author not in authors or author_of.get(post.id, post.author) != post.author
     }
-    new = {it for it in times if it > journal.first and it not in author_of}
+    ids = [post.id for post in shown]
+    wrong = compare(due, ids)
+    new = {post_id for post_id in ids if post_id > journal.first and post_id not in author_of}
     return Findings(
         expected=len(due),
-        missing=len(due - times.keys()),
-        duplicated=times.total() - len(times),
+        missing=len(wrong.missing),
+        duplicated=len(wrong.duplicated),
         strangers=len(strangers),
         not_accepted=frozenset(new - strangers),
     )
@@ -137,6 +138,6 @@ class FeedAudit:
 
     def _read(self, person: Person) -> bool:
         shown = list(self._api.feed(person))
-        found = compare(shown, person.id, self._friends[person.id], self._journal)
+        found = findings(shown, person.id, self._friends[person.id], self._journal)
         self._found[person.id] = found
         return not found.missing
