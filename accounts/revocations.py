@@ -15,9 +15,8 @@ from rest_framework_simplejwt.settings import api_settings
 
 from accounts.models import Revocation, Session
 from db.rows import delete_first
+from runtime.remembered import Remembered
 
-REMEMBERED_S = 1.0
-"""Seconds for which a process trusts what it knows."""
 LONGEST_TRANSACTION_S = 60.0
 """A revocation is committed within this time after it was written."""
 LOAD_TOKENS_LIFETIME = timedelta(days=1)
@@ -25,20 +24,11 @@ LOAD_TOKENS_LIFETIME = timedelta(days=1)
 
 
 class _Known:
-    def __init__(self) -> None:
-        self.read_at = self.since = float("-inf")
+    def __init__(self, since: float) -> None:
+        self.since = self.read_at = since
         self.versions: dict[int, int | None] = {}
         """The only valid version of the people whose tokens were revoked; None: there is none."""
         self.sessions: set[int] = set()
-
-
-_known = _Known()
-
-
-def forget() -> None:
-    """Read all revocations again when they are next needed."""
-    global _known
-    _known = _Known()
 
 
 def revoke_session(person_id: int, session_id: int) -> None:
@@ -53,18 +43,17 @@ def is_valid(person_id: int, claims: dict[str, Any]) -> bool:
 
     Raises OperationalError if the database is away.
     """
-    if time.monotonic() > _known.read_at + REMEMBERED_S:
-        _read()
-    if claims.get("session") in _known.sessions:
+    known = _known.get()
+    if claims.get("session") in known.sessions:
         return False
     version: int = claims.get("version", 0)
-    return _known.versions.get(person_id, version) == version
+    return known.versions.get(person_id, version) == version
 
 
 def knows_of_no_revocation(person_id: int) -> bool:
-    """Tell whether what this process read within REMEMBERED_S has no revocation of a person."""
-    is_fresh = time.monotonic() <= _known.read_at + REMEMBERED_S
-    return is_fresh and person_id not in _known.versions
+    """Tell whether what this process read within a second has no revocation of a person."""
+    known = _known.fresh()
+    return known is not None and person_id not in known.versions
 
 
 def remove_expired() -> bool:
@@ -72,12 +61,11 @@ def remove_expired() -> bool:
     return delete_first(Revocation.objects.exclude(_may_matter()), "revoked_at")
 
 
-def _read() -> None:
-    global _known
-    asked_at, known = time.monotonic(), _known
-    if asked_at > known.since + api_settings.ACCESS_TOKEN_LIFETIME.total_seconds():
-        known = _Known()  # without those that don't matter any more
-        known.since = asked_at
+def _read() -> _Known:
+    asked_at, known = time.monotonic(), _known.last()
+    lifetime_s = api_settings.ACCESS_TOKEN_LIFETIME.total_seconds()
+    if known is None or asked_at > known.since + lifetime_s:
+        known = _Known(asked_at)  # without those that don't matter any more
         new = _revocations().filter(_may_matter())
     else:
         # Ids commit out of order, so those of the last transactions are read again.
@@ -89,7 +77,10 @@ def _read() -> None:
         else:
             known.sessions.add(session_id)
     known.read_at = asked_at
-    _known = known
+    return known
+
+
+_known = Remembered(_read, for_s=1.0)
 
 
 def _revocations() -> QuerySet[Revocation, tuple[int, int | None, int | None]]:

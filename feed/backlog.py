@@ -3,7 +3,6 @@
 See docs/decisions/0049-a-backlog-has-an-end.md.
 """
 
-import time
 from typing import NamedTuple
 
 from django.conf import settings
@@ -14,11 +13,8 @@ from feed import statements
 from feed.friends import FriendCounts
 from feed.models import AGE, Post, PostQuerySet
 from feed.strategies import get_strategy
+from runtime.remembered import Remembered
 
-REMEMBERED_S = 1.0
-"""Seconds for which a process trusts what it knows of the backlog …"""
-REMEMBERED_TIMES = 10
-"""… or this many times as long as it took to ask."""
 BEHIND_S = 5.0
 """While no post waits for longer, no author is asked about."""
 LOOKED_AT = 50_000
@@ -30,37 +26,15 @@ class BacklogFull(Exception):
     """No post is accepted now; the message says why."""
 
 
-class _Known:
-    def __init__(self) -> None:
-        self.reason: str | None = None
-        self.authors: frozenset[int] = frozenset()
-        """Those whose posts have too large a share of the deliveries that wait."""
-        self.until = float("-inf")
-
-
-_known = _Known()
-
-
-def forget() -> None:
-    """Ask the database when a post is next written."""
-    _known.until = float("-inf")
-
-
 def confirm_room(author_id: int) -> None:
     """Raise BacklogFull if deliveries, or those of an author, are too far behind.
 
-    As far as this process knows: it asks once per second.
+    As far as this process knows: it asks once per second, or in ten times as long as asking takes.
     """
-    asked_at = time.monotonic()
-    if asked_at > _known.until:
-        _known.until = asked_at + REMEMBERED_S  # at once: other threads needn't ask, too
-        oldest = _oldest()
-        _known.reason, _known.authors = _reason(oldest), _authors_behind(oldest)
-        took_s = time.monotonic() - asked_at
-        _known.until = asked_at + took_s + max(REMEMBERED_S, REMEMBERED_TIMES * took_s)
-    if _known.reason:
-        raise BacklogFull(_known.reason)
-    if author_id in _known.authors:
+    refused = _refused.get()
+    if refused.reason:
+        raise BacklogFull(refused.reason)
+    if author_id in refused.authors:
         raise BacklogFull("too many deliveries of this author wait")
 
 
@@ -107,6 +81,23 @@ def _authors_behind(oldest: _Oldest) -> frozenset[int]:
     posts = statements.waiting_by_author(LOOKED_AT)
     friends = _friends.of(posts)
     return frozenset(it for it, count in posts.items() if count * (friends[it] + 1) > most)
+
+
+class _Refused(NamedTuple):
+    """Whose posts are refused."""
+
+    reason: str | None
+    """Why those of all authors are."""
+    authors: frozenset[int]
+    """Those whose posts have too large a share of the deliveries that wait."""
+
+
+def _ask() -> _Refused:
+    oldest = _oldest()
+    return _Refused(_reason(oldest), _authors_behind(oldest))
+
+
+_refused = Remembered(_ask, for_s=1.0, times=10)
 
 
 def _pending() -> PostQuerySet:

@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from feed.friends import FriendCounts
 from feed.models import Post
+from runtime.remembered import Forgetful
 
 MOST_DELIVERIES = 2**18
 """In one transaction: 250 posts to 1,000 friends each are just below."""
@@ -16,13 +17,13 @@ ENOUGH = 5_000
 _friends = FriendCounts(keep_s=3600)
 
 
-class BatchSize:
+class BatchSize(Forgetful):
     """Most posts per transaction of this process: halved by an error, doubled by a success.
 
     So a batch that takes longer than a time-out shrinks until it fits.
     """
 
-    def __init__(self) -> None:
+    def forget(self) -> None:
         self.posts = sys.maxsize
 
     @contextmanager
@@ -38,10 +39,10 @@ class BatchSize:
             self.posts = 2 * posts
 
 
-class Pace:
+class Pace(Forgetful):
     """How many deliveries this process makes per second at its best; None: not known yet."""
 
-    def __init__(self) -> None:
+    def forget(self) -> None:
         self.per_s: float | None = None
 
     @contextmanager

@@ -12,11 +12,10 @@ author crosses the threshold (docs/decisions/0058):
 A post that is delivered and merged too is shown once.
 """
 
-import time
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
@@ -28,6 +27,7 @@ from accounts.ids import MAX_ID
 from accounts.models import Friendship, Person
 from feed import epochs, readers
 from feed.models import Celebrity
+from runtime.remembered import Pause, Remembered
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 """Value of FEED_PULL_ABOVE: so many as this process delivers to within FEED_PULL_LAG_MS."""
-REMEMBERED_S = 1.0
-"""Seconds for which a process trusts what it knows of celebrities."""
 ENTERING_S = 1.5
 """Until every process knows of one."""
 LOOK_EVERY_S = 600.0
@@ -49,32 +47,27 @@ NEWEST = "(SELECT id FROM feed_post WHERE author_id = %s AND id < %s ORDER BY id
 FRIENDS = "SELECT friend_id FROM accounts_friendship WHERE person_id = %s AND friend_id IN ({})"
 
 
-class _Known(NamedTuple):
-    merged: frozenset[int] = frozenset()
-    read_at: float = -inf
+def _ask() -> frozenset[int]:
+    rows = Celebrity.objects.using(DEFAULT_DB_ALIAS).values_list("person_id", flat=True)
+    return frozenset(rows)
 
 
-_known = _Known()
-_looked_at = -inf
+_merged = Remembered(_ask, for_s=1.0)
+_pause = Pause()
+"""Between looks for people who cross the threshold."""
 
 
 def forget() -> None:
     """Read the celebrities again when they are next needed."""
-    global _known
-    _known = _Known()
+    _merged.forget()
 
 
 def merged() -> frozenset[int]:
-    """Return the authors whose posts readers merge, as it was at most REMEMBERED_S ago.
+    """Return the authors whose posts readers merge, as it was at most a second ago.
 
     To be called before the timeline is read.
     """
-    global _known
-    asked_at, known = time.monotonic(), _known
-    if asked_at > known.read_at + REMEMBERED_S:
-        rows = Celebrity.objects.using(DEFAULT_DB_ALIAS).values_list("person_id", flat=True)
-        _known = known = _Known(frozenset(rows), asked_at)
-    return known.merged
+    return _merged.get()
 
 
 def merge(
@@ -125,9 +118,9 @@ def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
     A process with another store than the epoch's leaves that to others. ``per_s``: deliveries per
     second of this process, if known; for the threshold "auto".
     """
-    if epochs.current(store).store != store.alias:
+    if epochs.get_or_begin(store).store != store.alias:
         return
-    if time.monotonic() > _looked_at + LOOK_EVERY_S:
+    if _pause.is_over():
         look(store, per_s=per_s)
     if not merged():
         return
@@ -142,11 +135,10 @@ def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
 
 def look(store: "TimelineStore", *, per_s: float | None = None) -> None:
     """Begin to move the people who have crossed the threshold, up or down."""
-    global _looked_at
     above = _threshold(store, per_s)
     if above is None:
         return
-    _looked_at = time.monotonic()
+    _pause.begin(LOOK_EVERY_S)
     counted = readers.deliverable().values_list("person_id").annotate(friends=Count("friend_id"))
     if above:
         known = Celebrity.objects.values("person_id")

@@ -19,6 +19,7 @@ from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
+from runtime.remembered import Pause, Remembered
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +35,8 @@ HEAL_WITHIN_S = 2.0
 """After this time no further change is finished before the next batch."""
 HEAL_LEASE_S = 10.0
 """A process that died while it healed hinders the others for this time."""
-_heal_at = _retry_at = float("-inf")
-_failed_alone: set[int] = set()
+_healed, _retried = Pause(), Pause()
+_failed_alone = Remembered(set[int], for_s=3600)
 """Posts that this process could not deliver in a batch of their own."""
 
 
@@ -103,14 +104,12 @@ def _deliver_some(backlog: PostQuerySet, limit: int) -> int:
 
 def _try_again() -> int:
     """Try one of the posts again that were set aside; each may fail slowly, so not all the time."""
-    global _retry_at
-    began_at = time.monotonic()
-    if began_at < _retry_at:
+    if not _retried.is_over():
         return 0
+    began_at = time.monotonic()
     its_turn = Poison.objects.filter(post=OuterRef("pk"), retry_at__lte=Now())
     tried = _deliver_some(Post.objects.pending().filter(Exists(its_turn)), 1)
-    ended_at = time.monotonic()
-    _retry_at = ended_at + (ended_at - began_at) / RETRY_SHARE
+    _retried.begin((time.monotonic() - began_at) / RETRY_SHARE)
     return tried
 
 
@@ -119,10 +118,9 @@ def _heal() -> None:
 
     One process does it at a time. What fails stops neither the other steps nor deliveries.
     """
-    global _heal_at
-    began_at = time.monotonic()
-    if began_at < _heal_at:
+    if not _healed.is_over():
         return
+    began_at = time.monotonic()
     store, until = get_timeline_store(), began_at + HEAL_WITHIN_S
     steps = (
         partial(epochs.check, store),
@@ -138,8 +136,8 @@ def _heal() -> None:
             except Exception:
                 logger.warning("a step of healing failed", exc_info=True)
     took_s = time.monotonic() - began_at
-    pause_s = took_s if took_s > HEAL_WITHIN_S else HEAL_EVERY_S  # deliveries have half of the time
-    _heal_at = began_at + took_s + pause_s
+    # Deliveries have half of the time.
+    _healed.begin(took_s if took_s > HEAL_WITHIN_S else HEAL_EVERY_S)
 
 
 def _forget_delivered_poison() -> None:
@@ -197,8 +195,9 @@ def _is_to_blame(post: Post, error: Exception) -> bool:
     server's (too large a packet, a statement that took too long) has to come twice: the server may
     just have been restarted.
     """
-    failed_before = post.id in _failed_alone
-    _failed_alone.add(post.id)
+    failed = _failed_alone.get()
+    failed_before = post.id in failed
+    failed.add(post.id)
     return (failed_before or _may_be_about_a_post(error)) and _takes_deliveries(post)
 
 

@@ -4,7 +4,6 @@ Ids are read from the primary. A replica may lag: its answer would be stale for 
 timeline keeps it.
 """
 
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import sqrt
@@ -16,8 +15,8 @@ from django.db.models import Max, Q
 from accounts.ids import MAX_ID
 from accounts.models import Friendship, Person
 from feed.models import Post, PostQuerySet
+from runtime.remembered import Remembered
 
-SIZES_KEPT_S = 60.0
 FEW_PEOPLE = 2000
 """With fewer people, everybody's posts are gone through quickly anyway."""
 MOST_AUTHORS = 5000
@@ -49,16 +48,6 @@ def _place() -> Iterator[None]:
         _places.release()
 
 
-class _Sizes:
-    """Highest ids of people and posts, read once in a while: they decide between two plans."""
-
-    def __init__(self) -> None:
-        self.people, self.posts, self.read_at = 0, 0, float("-inf")
-
-
-_sizes = _Sizes()
-
-
 @_place()
 def due_ids(owner_id: int, *, before: int | None = None, limit: int) -> list[int]:
     """Return the newest ``limit`` ids below ``before`` that are due, newest first.
@@ -84,17 +73,24 @@ def _few_authors(owner_id: int, limit: int) -> list[int] | None:
     Of N posts, friends have written about F = N * friends / people. Going through all N until
     ``limit`` are found takes limit * N / F posts, going through theirs takes F.
     """
-    if time.monotonic() > _sizes.read_at + SIZES_KEPT_S:
-        _sizes.people = Person.objects.using(DEFAULT_DB_ALIAS).aggregate(id=Max("id"))["id"] or 0
-        _sizes.posts, _sizes.read_at = newest_post_id(), time.monotonic()
+    people, posts = _sizes.get()
     # The two are equal at F² = limit * N.
-    most = int(_sizes.people * sqrt(limit / max(1, _sizes.posts)))
-    if _sizes.people < FEW_PEOPLE or not most:
+    most = int(people * sqrt(limit / max(1, posts)))
+    if people < FEW_PEOPLE or not most:
         return None
     most = min(most, MOST_AUTHORS)
     friends = Friendship.objects.using(DEFAULT_DB_ALIAS).filter(person_id=owner_id)
     authors = [owner_id, *friends.values_list("friend_id", flat=True)[:most]]
     return authors if len(authors) <= most else None
+
+
+def _ask_sizes() -> tuple[int, int]:
+    """Return the highest ids of people and posts, which decide between two plans."""
+    people = Person.objects.using(DEFAULT_DB_ALIAS).aggregate(id=Max("id"))["id"] or 0
+    return people, newest_post_id()
+
+
+_sizes = Remembered(_ask_sizes, for_s=60.0)
 
 
 def posts_due(owner_id: int) -> PostQuerySet:

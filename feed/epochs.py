@@ -26,14 +26,13 @@ from django.db.models.functions import Now
 from accounts.ids import MAX_ID
 from feed.due import newest_post_id
 from feed.models import Epoch, Post, TimelineFloor
+from runtime.remembered import Remembered
 
 if TYPE_CHECKING:
     from feed.timeline_stores.base import TimelineStore
 
 logger = logging.getLogger(__name__)
 
-REMEMBERED_S = 1.0
-"""Seconds for which a process trusts what it knows of the epoch."""
 CLOSED_S = 1.5
 """Seconds before a new epoch begins, so that no process trusts the one before any more."""
 ABANDONED_S = 10
@@ -48,40 +47,39 @@ class StoreUnusable(OperationalError):
     """Nothing may be delivered: the store is another one than the epoch's, or was lost."""
 
 
-class _Known:
-    def __init__(self) -> None:
-        self.epoch: Epoch | None = None
-        self.read_at = 0.0
+def _read() -> Epoch | None:
+    return Epoch.objects.using(DEFAULT_DB_ALIAS).first()
 
 
-_known = _Known()
-_noted_at = float("-inf")
+_known = Remembered(_read, for_s=1.0)
 
 
 def forget() -> None:
     """Read the epoch again when it is next needed."""
-    _known.epoch = None
+    _known.forget()
 
 
-def current(store: "TimelineStore") -> Epoch:
-    """Return the epoch, as it was at most REMEMBERED_S ago; the first use of a store begins one."""
-    asked_at, epoch = time.monotonic(), _known.epoch
-    # The next one may begin right after this one was seen closed.
-    if epoch is None or epoch.closed_at or asked_at > _known.read_at + REMEMBERED_S:
-        epoch = _known.epoch = _read() or _first(store)
-        _known.read_at = asked_at
-    return epoch
+def get_or_begin(store: "TimelineStore") -> Epoch:
+    """Return the epoch, as it was at most a second ago; the first use of a store begins one."""
+    return _get() or _begin_first(store)
 
 
 def active_days() -> int:
     """Return how long ago people may have read last to be delivered to; 0: everyone is."""
-    epoch = _known.epoch or _read()
+    epoch = _get()
     return epoch.active_days if epoch else settings.FEED_ACTIVE_DAYS
+
+
+def _get() -> Epoch | None:
+    epoch = _known.get()
+    if epoch is None or epoch.closed_at:  # the next one may begin right after
+        forget()
+    return epoch
 
 
 def is_usable(store: "TimelineStore") -> bool:
     """Tell whether timelines may be read from this store."""
-    return reason_unusable(store, current(store)) is None
+    return reason_unusable(store, get_or_begin(store)) is None
 
 
 def confirm(store: "TimelineStore") -> None:
@@ -89,7 +87,7 @@ def confirm(store: "TimelineStore") -> None:
 
     To be called before delivering posts that are either committed or in the caller's transaction.
     """
-    if reason := reason_unusable(store, current(store)):
+    if reason := reason_unusable(store, get_or_begin(store)):
         raise StoreUnusable(reason)
 
 
@@ -111,12 +109,7 @@ def changing() -> Iterator[None]:
     _note_change()
 
 
-def _note_change() -> None:
-    global _noted_at
-    asked_at = time.monotonic()
-    if asked_at > _noted_at + NOTED_S:
-        Epoch.objects.update(changed_at=Now())
-        _noted_at = asked_at
+_note_change = Remembered(lambda: Epoch.objects.update(changed_at=Now()), for_s=NOTED_S).get
 
 
 def wait_for_deliveries(through: int = MAX_ID) -> None:
@@ -145,7 +138,7 @@ def reason_unusable(store: "TimelineStore", epoch: Epoch) -> str | None:
 
 def check(store: "TimelineStore") -> None:
     """Begin a new epoch if the store was lost, or isn't as old as the database."""
-    epoch = current(store)
+    epoch = get_or_begin(store)
     if epoch.store != store.alias:
         return
     if epoch.closed_at is not None:
@@ -191,7 +184,7 @@ def begin(store: "TimelineStore") -> Epoch:
     Returns the epoch before. Its timelines stay where they are: on the same server they may belong
     to another copy of this database (``TimelineStore.remove_epoch``).
     """
-    old = _read() or _first(store)
+    old = _read() or _begin_first(store)
     Epoch.objects.filter(number=old.number).update(closed_at=Now())
     time.sleep(CLOSED_S)
     with transaction.atomic():
@@ -215,7 +208,7 @@ def _values(store: "TimelineStore") -> dict[str, Any]:
     }
 
 
-def _first(store: "TimelineStore") -> Epoch:
+def _begin_first(store: "TimelineStore") -> Epoch:
     try:
         with transaction.atomic():
             is_new = not Post.objects.exclude(delivered_at=None).exists()
@@ -223,7 +216,3 @@ def _first(store: "TimelineStore") -> Epoch:
             return Epoch.objects.create(**_values(store) | floor)
     except IntegrityError:
         return Epoch.objects.using(DEFAULT_DB_ALIAS).get()
-
-
-def _read() -> Epoch | None:
-    return Epoch.objects.using(DEFAULT_DB_ALIAS).first()

@@ -1,6 +1,5 @@
 """What is removed when its time has come."""
 
-import time
 from datetime import timedelta
 
 from django.conf import settings
@@ -13,6 +12,7 @@ from db.rows import delete_first
 from feed.exports.services import remove_expired_exports
 from feed.models import IdempotencyKey
 from feed.timeline_stores import get_timeline_store
+from runtime.remembered import Pause
 
 EVERY_S = 60.0
 TURN = Use("remove expired", burst=1, per_s=1 / EVERY_S)
@@ -20,7 +20,7 @@ MOST_KEYS = 1_000
 """Idempotency keys per person; older ones are removed before their time."""
 SAMPLE = 1_000
 
-_next_at = float("-inf")
+_pause = Pause()
 
 
 def remove_expired() -> bool:
@@ -39,17 +39,16 @@ def remove_expired() -> bool:
 
 def remove_when_due() -> None:
     """Remove what has expired, once per minute in one of all processes."""
-    global _next_at
-    if time.monotonic() < _next_at:
+    if not _pause.is_over():
         return
-    _next_at = time.monotonic() + EVERY_S
+    _pause.begin(EVERY_S)
     try:
         limits.take_all([TURN])
     except Limited:
         return
     if remove_expired():
         limits.give_back_all([TURN])
-        _next_at = float("-inf")
+        _pause.forget()
 
 
 def remove_old_keys() -> bool:

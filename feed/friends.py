@@ -1,11 +1,11 @@
 """Numbers of friends who are delivered to, for counting deliveries."""
 
-import time
 from collections.abc import Iterable
 
 from django.db.models import Count
 
 from feed.celebrities import deliverable
+from runtime.remembered import Remembered
 
 
 class FriendCounts:
@@ -15,15 +15,11 @@ class FriendCounts:
     """
 
     def __init__(self, keep_s: float = 60.0) -> None:
-        self._keep_s = keep_s
-        self._known: dict[int, int] = {}
-        self._since = time.monotonic()
+        self._counts = Remembered(dict[int, int], for_s=keep_s)
 
     def of(self, person_ids: Iterable[int]) -> dict[int, int]:
         """Return these numbers, of at least these persons."""
-        if time.monotonic() > self._since + self._keep_s:
-            self._known, self._since = {}, time.monotonic()
-        known = self._known  # another thread may replace it
+        known = self._counts.get()
         if unknown := set(person_ids) - known.keys():
             counted = deliverable().filter(person_id__in=unknown).values_list("person_id")
             known.update(dict.fromkeys(unknown, 0) | dict(counted.annotate(Count("friend_id"))))

@@ -20,9 +20,8 @@ from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.redis_server import thread
 from runtime.question import Answer, Question
+from runtime.remembered import Remembered
 
-REMEMBERED_S = 1.0
-"""Seconds for which /statusz gives the same answer."""
 AWAY = {"status": "unready", "database": "unavailable"}
 
 
@@ -61,7 +60,7 @@ class ReadyView(Probe):
 @extend_schema(exclude=True)
 class StatusView(Probe):
     def get(self, request: Request) -> Response:
-        """Return strategy, store, backlog, poison, and recent rates."""
+        """Return strategy, store, backlog, poison, and recent rates, as of the last second."""
         try:
             found, store = _with_store(_counts)
         except (DatabaseError, TimeoutError):
@@ -103,5 +102,6 @@ def _with_store(database: Question[Answer]) -> tuple[Answer, str]:
 
 
 _database = Question(_ask_database)
-_counts = Question(_ask_counts, remembered_s=REMEMBERED_S)
+_known_counts = Remembered(_ask_counts, for_s=1.0, times=10)
+_counts = Question(_known_counts.get)
 _store = Question(_ask_store)

@@ -145,4 +145,4 @@ def _mark_key() -> str:
 
 def _prefix() -> str:
     """Return what keys begin with: a database that was restored hands ids out again."""
-    return f"post:{epochs.current(get_timeline_store()).number:x}:"
+    return f"post:{epochs.get_or_begin(get_timeline_store()).number:x}:"

@@ -29,7 +29,7 @@ def is_noted(store: "TimelineStore", person_id: int) -> bool:
 
     It may not if the database takes no writes.
     """
-    epoch = epochs.current(store)
+    epoch = epochs.get_or_begin(store)
     if not epoch.active_days:
         return True
     period = (epoch.number, _today())

@@ -10,21 +10,19 @@ from typing import Generic, TypeVar
 
 from django.db import close_old_connections, connections
 
-REMEMBERED_TIMES = 10
+from runtime.remembered import Forgetful
+
 Answer = TypeVar("Answer")
 
 
-class Question(Generic[Answer]):
-    """Asks in a thread that keeps its connections, once at a time: later callers wait for the same.
+class Question(Forgetful, Generic[Answer]):
+    """Asks in a thread that keeps its connections, once at a time: later callers wait for the same
+    answer."""
 
-    An answer is given again for ``remembered_s``, or for REMEMBERED_TIMES as long as it took to
-    ask; 0: only to those who wait for it.
-    """
-
-    def __init__(self, ask: Callable[[], Answer], *, remembered_s: float = 0.0) -> None:
-        self._ask, self._remembered_s = ask, remembered_s
+    def __init__(self, ask: Callable[[], Answer]) -> None:
+        self._ask = ask
         self._queue: SimpleQueue[Future[Answer] | None] = SimpleQueue()
-        self.forget()
+        super().__init__()
         os.register_at_fork(after_in_child=self.forget)
 
     def forget(self) -> None:
@@ -34,7 +32,7 @@ class Question(Generic[Answer]):
         self._thread: Thread | None = None
         self._answer: Future[Answer] = Future()
         self._answer.cancel()
-        self._asked_at = self._until = 0.0
+        self._asked_at = 0.0
 
     def ask(self) -> Callable[[float], Answer]:
         """Begin to ask, and return what waits for the answer: so many seconds from the beginning.
@@ -42,7 +40,7 @@ class Question(Generic[Answer]):
         That raises what asking raises, or TimeoutError.
         """
         with self._lock:
-            if self._answer.done() and monotonic() >= self._until:
+            if self._answer.done():
                 self._answer, self._asked_at = Future(), monotonic()
                 self._queue.put(self._answer)
                 if not (self._thread and self._thread.is_alive()):
@@ -53,7 +51,6 @@ class Question(Generic[Answer]):
 
     def _run(self, queue: "SimpleQueue[Future[Answer] | None]") -> None:
         while answer := queue.get():
-            began = monotonic()
             try:
                 found = self._ask()
                 close_old_connections()  # of a pool
@@ -61,8 +58,5 @@ class Question(Generic[Answer]):
                 answer.set_exception(error)
                 connections.close_all()
             else:
-                if self._remembered_s:
-                    times = REMEMBERED_TIMES * (monotonic() - began)
-                    self._until = monotonic() + max(self._remembered_s, times)
                 answer.set_result(found)
         connections.close_all()

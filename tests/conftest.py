@@ -12,11 +12,9 @@ from django.db.models.signals import post_save
 from kombu import pools
 from redis import Redis, RedisCluster
 
-from accounts import revocations
 from accounts.authentication import access_tokens
 from accounts.models import Friendship, Person
-from feed import backlog, batches, celebrities, delivery, due, epochs, health
-from feed.friends import FriendCounts
+from feed import delivery, epochs, health
 from feed.friendships import ask
 from feed.models import Epoch, Post
 from feed.timeline_stores import get_timeline_store
@@ -24,6 +22,7 @@ from feed.timeline_stores.redis_cluster import SCHEME
 from launch import servers
 from launch.processes import Processes
 from launch.variants import CLUSTER
+from runtime.remembered import forget_all
 from tests.backends import REDIS_STORES
 from tests.described import Client
 from tests.workers.embedded import Worker
@@ -60,23 +59,16 @@ def own_slots(tmp_path_factory):
 
 
 @pytest.fixture(autouse=True)
-def unknown_epoch():
-    """Let no test know the epoch of another one's database, nor its backlog."""
-    epochs.forget()
-    epochs._noted_at = float("-inf")
-    backlog.forget()
-    backlog._friends = FriendCounts()
+def fresh_process():
+    """Let no test know what another one has asked, nor use its connections."""
+    forget_all()
 
 
-@pytest.fixture(autouse=True)
-def unasked_questions(monkeypatch):
-    """Let no test get an answer to another one's probe, nor use its connections.
-
-    Probes ask in a thread of their own: what they commit there is not rolled back with a test.
-    """
+@pytest.fixture(scope="session", autouse=True)
+def probes_outside_transactions():
+    """Probes ask in threads of their own: what these commit is not rolled back with a test."""
     for question in (health._database, health._counts, health._store):
-        question.forget()
-        monkeypatch.setattr(question, "ask", _outside_transactions(question.ask))
+        question.ask = _outside_transactions(question.ask)
 
 
 def _outside_transactions(ask):
@@ -91,34 +83,8 @@ def _outside_transactions(ask):
 def undelayed(monkeypatch):
     """Heal before each batch, and don't wait for other processes."""
     monkeypatch.setattr(epochs, "CLOSED_S", 0)
-    monkeypatch.setattr(epochs, "REMEMBERED_S", 0)
+    monkeypatch.setattr(epochs._known, "for_s", 0)
     monkeypatch.setattr(delivery, "HEAL_EVERY_S", 0)
-    monkeypatch.setattr(delivery, "_heal_at", float("-inf"))
-
-
-@pytest.fixture(autouse=True)
-def no_celebrities(monkeypatch):
-    """Let no test know another one's celebrities, nor look for its own (``forget`` does)."""
-    known = celebrities._Known(read_at=float("inf"))
-    monkeypatch.setattr(celebrities, "_known", known)
-    monkeypatch.setattr(celebrities, "_looked_at", float("inf"))
-
-
-@pytest.fixture(autouse=True)
-def no_revocations(monkeypatch):
-    """Let no test know another one's revocations, nor ask for its own (``forget`` does)."""
-    known = revocations._Known()
-    known.read_at = float("inf")
-    monkeypatch.setattr(revocations, "_known", known)
-
-
-@pytest.fixture(autouse=True)
-def batches_of_any_size(monkeypatch):
-    """Let no test's error change how another one's posts are delivered, nor know its friends."""
-    monkeypatch.setattr(batches, "size", batches.BatchSize())
-    monkeypatch.setattr(delivery, "_failed_alone", set())
-    monkeypatch.setattr(delivery, "_retry_at", float("-inf"))
-    monkeypatch.setattr(batches, "_friends", FriendCounts())
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -130,12 +96,6 @@ def created_posts_have_times():
             instance.refresh_from_db(fields=["created_at"])
 
     post_save.connect(read, Post, weak=False)
-
-
-@pytest.fixture(autouse=True)
-def few_people(monkeypatch):
-    """Let no test count them when it first asks what is due."""
-    monkeypatch.setattr(due._sizes, "read_at", float("inf"))
 
 
 @pytest.fixture(autouse=True)
@@ -266,7 +226,7 @@ def whole_timelines():
     """Begin with the store in the settings, and load everybody's timeline."""
     people = list(Person.objects.values_list("id", flat=True))
     store = begin_with(get_timeline_store())
-    epochs.current(store)
+    epochs.get_or_begin(store)
     store.rebuild(people)
 
 

@@ -16,4 +16,4 @@ def get_timeline_store() -> TimelineStore:
 
 def store_of_the_epoch() -> TimelineStore:
     """Return the store that has the timelines, which may be another one than the setting names."""
-    return timeline_stores[epochs.current(get_timeline_store()).store]
+    return timeline_stores[epochs.get_or_begin(get_timeline_store()).store]

@@ -76,7 +76,7 @@ class RedisStore(TrimmedStore):
 
     @property
     def shards(self) -> int:
-        return epochs.current(self).shards
+        return epochs.get_or_begin(self).shards
 
     def suitable_shards(self) -> int:
         return max(FEWEST_SHARDS, self.servers.suitable_shards())
@@ -92,7 +92,7 @@ class RedisStore(TrimmedStore):
         return [f"{prefix}{{{self.servers.tag(shard, count)}}}:" for shard in shards]
 
     def _prefix(self) -> str:
-        return f"timeline:{self.alias}:{epochs.current(self).number:x}:"
+        return f"timeline:{self.alias}:{epochs.get_or_begin(self).number:x}:"
 
     def key(self, owner_id: int) -> str:
         return f"{self.shard_prefix(owner_id % self.shards)}{owner_id}"
@@ -101,7 +101,7 @@ class RedisStore(TrimmedStore):
         self.send([("UNLINK", self.key(owner_id))])
 
     def clear(self) -> None:
-        self.remove_epoch(epochs.current(self).number)
+        self.remove_epoch(epochs.get_or_begin(self).number)
 
     def remove_epoch(self, number: int) -> None:
         for keys in self.servers.keys(f"timeline:{self.alias}:{number:x}:*"):

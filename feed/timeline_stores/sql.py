@@ -56,7 +56,7 @@ class RowStore(SQLStore):
 
     def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
         statement = _READ.format(table=self.model._meta.db_table)
-        lowest = epochs.current(self).floor
+        lowest = epochs.get_or_begin(self).floor
         end = MAX_ID if before is None else before
         values = {"owner": owner_id, "lowest": lowest, "before": end, "limit": limit}
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
@@ -100,7 +100,7 @@ class RowStore(SQLStore):
     def _rebuild(self, owner_id: int) -> None:
         """Write the rows below the floor, while none of them is being delivered."""
         floors = TimelineFloor.objects.select_for_update()  # a change waits for this row
-        lowest = {"floor": epochs.current(self).floor}
+        lowest = {"floor": epochs.get_or_begin(self).floor}
         through = floors.get_or_create(owner_id=owner_id, defaults=lowest)[0].floor
         epochs.wait_for_deliveries(through)
         list(Epoch.objects.select_for_update())  # nobody removes what is written here

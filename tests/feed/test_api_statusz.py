@@ -7,22 +7,16 @@ from django.db.models.functions import Now
 
 from accounts.models import Friendship
 from feed import health, recent_rates
-from feed.friends import FriendCounts
 from feed.models import Post
 from tests.conftest import client_of
 
 pytestmark = pytest.mark.django_db(transaction=True)  # probes ask in threads of their own
 
 
-@pytest.fixture(autouse=True)
-def unknown_friends(monkeypatch):
-    monkeypatch.setattr(recent_rates, "friend_counts", FriendCounts())
-
-
 @pytest.fixture
 def status(friends):
     def ask():
-        health._counts.forget()  # instead of a second's wait
+        health._known_counts.forget()  # instead of a second's wait
         return client_of(None).get("/statusz").json()
 
     return ask
@@ -82,13 +76,13 @@ def test_a_post_counts_its_authors_friends_and_the_author(status):
     assert status()["deliveries_per_s"] == (3 + 3 + 1) / 10
 
 
-def test_counts_of_friends_are_cached(status, monkeypatch):
+def test_counts_of_friends_are_cached(status):
     delivered(author_id=1, lag_ms=5)
     status()
     Friendship.objects.all().delete()
     assert status()["deliveries_per_s"] == 0.3
 
-    monkeypatch.setattr(recent_rates.friend_counts, "_since", float("-inf"))
+    recent_rates.friend_counts._counts.forget()
 
     assert status()["deliveries_per_s"] == 0.1
 

@@ -18,6 +18,7 @@ from feed.due import due_ids
 from feed.friendships import unfriend
 from feed.models import Celebrity, Epoch
 from feed.timeline_stores import get_timeline_store, timeline_stores
+from runtime.remembered import forget_all
 from tests.backends import STORES
 from tests.conftest import befriend, make_people
 from tests.feed.deliveries import audited, ids, posts_by
@@ -35,11 +36,10 @@ def store(request, settings, db, redis_url, redis, keep_timelines_at, monkeypatc
     settings.FEED_TIMELINE_STORE = request.param
     settings.FEED_PULL_ABOVE = 3
     monkeypatch.setattr(celebrities, "ENTERING_S", 0)
-    monkeypatch.setattr(celebrities, "REMEMBERED_S", 0)
-    celebrities.forget()
+    monkeypatch.setattr(celebrities._merged, "for_s", 0)
     Epoch.objects.all().delete()
     store = timeline_stores[request.param]
-    epochs.current(store)
+    epochs.get_or_begin(store)
     store.rebuild(list(PEOPLE))
     return store
 
@@ -164,7 +164,7 @@ def test_a_process_with_another_store_moves_nobody(store, settings, monkeypatch)
     enter(store)
     pulled = delivered(store, 1, 2)
     settings.FEED_TIMELINE_STORE = "pull"
-    monkeypatch.setattr(celebrities, "_looked_at", float("-inf"))
+    forget_all()
     for _ in range(2):
         celebrities.advance(get_timeline_store())
 
@@ -177,7 +177,6 @@ def celebrity(transactional_db):
     """Person 1 is one, and this process doesn't know it yet."""
     make_people(1)
     Celebrity.objects.create(person_id=1, state=Celebrity.State.PULLED)
-    celebrities.forget()
 
 
 def test_celebrities_are_asked_for_again_after_an_error(celebrity):

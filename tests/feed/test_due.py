@@ -19,9 +19,7 @@ from tests.feed.deliveries import ids, posts_by
 @pytest.fixture
 def sparse(monkeypatch):
     """Let two friends be few of many people."""
-    monkeypatch.setattr(due._sizes, "read_at", float("inf"))
-    monkeypatch.setattr(due._sizes, "people", 100_000)
-    monkeypatch.setattr(due._sizes, "posts", 100_000)
+    monkeypatch.setattr(due._sizes, "ask", lambda: (100_000, 100_000))
 
 
 def test_both_plans_return_the_same_pages(friends, sparse, monkeypatch):
@@ -29,7 +27,8 @@ def test_both_plans_return_the_same_pages(friends, sparse, monkeypatch):
     pages = [(before, limit) for before in (None, 5, 9) for limit in (1, 4, 100)]
     few = [due_ids(2, before=before, limit=limit) for before, limit in pages]
 
-    monkeypatch.setattr(due._sizes, "people", 4)
+    monkeypatch.setattr(due._sizes, "ask", lambda: (4, 100_000))
+    due._sizes.forget()
     many = [due_ids(2, before=before, limit=limit) for before, limit in pages]
 
     assert few == many
@@ -48,8 +47,7 @@ def test_both_plans_return_the_same_pages(friends, sparse, monkeypatch):
 def test_the_plan_goes_by_the_share_of_the_friends(
     people, posts, few, friends, sparse, monkeypatch
 ):
-    monkeypatch.setattr(due._sizes, "people", people)
-    monkeypatch.setattr(due._sizes, "posts", posts)
+    monkeypatch.setattr(due._sizes, "ask", lambda: (people, posts))
 
     assert (due._few_authors(1, 100) is not None) == few
 

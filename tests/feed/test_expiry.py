@@ -16,17 +16,13 @@ from db.rows import delete_first
 from feed import epochs, expiry
 from feed.models import Epoch, IdempotencyKey, Post
 from feed.timeline_stores import get_timeline_store
+from runtime.remembered import forget_all
 from tests.conftest import begin_with, make_people
 from tests.feed.deliveries import audited, posts_by
 from tests.feed.test_api_idempotency import publish
 from workers.drainer import Drainer
 
 DAY = timedelta(days=1)
-
-
-@pytest.fixture(autouse=True)
-def due(monkeypatch):
-    monkeypatch.setattr(expiry, "_next_at", float("-inf"))
 
 
 def age(by, **which):
@@ -83,7 +79,7 @@ def test_one_of_all_processes_removes_what_has_expired(db, monkeypatch):
 
     for _ in range(3):
         expiry.remove_when_due()
-        monkeypatch.setattr(expiry, "_next_at", float("-inf"))  # as in another process
+        forget_all()  # as in another process
 
     assert removed == [1]
 
@@ -103,7 +99,7 @@ def rows(request, settings, friends, undelayed):
     """A store of rows with 300 posts of person 1 in three timelines."""
     settings.FEED_TIMELINE_STORE = request.param
     store, posts = get_timeline_store(), posts_by(1, 300)
-    epochs.current(begin_with(store))
+    epochs.get_or_begin(begin_with(store))
     store.deliver(posts)
     return store
 

@@ -44,7 +44,6 @@ def at_once(monkeypatch, settings, tmp_path):
     settings.EXPORT_DIR = tmp_path
     monkeypatch.setattr(people, "LATE_S", 0)
     monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
-    monkeypatch.setattr("feed.delivery._heal_at", float("-inf"))
     monkeypatch.setattr("feed.delivery.HEAL_EVERY_S", 0)
 
 

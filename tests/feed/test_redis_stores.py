@@ -67,7 +67,7 @@ def test_keys_carry_the_alias_and_keep_a_shard_in_one_slot(alias, redis, friends
 
     store.deliver(posts_by(1, 1))
 
-    prefix = f"timeline:{alias}:{epochs.current(store).number:x}:"
+    prefix = f"timeline:{alias}:{epochs.get_or_begin(store).number:x}:"
     expected = {f"{prefix}{{{owner}}}:{owner}".encode() for owner in (1, 2, 3)}
     found = {key for key in redis.scan_iter() if not key.endswith((b":newest", b":watermark"))}
     assert found == expected

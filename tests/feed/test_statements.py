@@ -9,6 +9,7 @@ from accounts import services as accounts
 from feed import services
 from feed.models import Post
 from feed.statements import insert_post, set_receipts
+from runtime.remembered import forget_all
 
 FIELDS = {field.attname for field in Post._meta.concrete_fields}
 
@@ -36,13 +37,13 @@ def deactivate(person_id):
 
 
 def read_revocations():
-    revocations.forget()
+    forget_all()
     revocations.is_valid(2, {})
 
 
 @pytest.mark.parametrize("ban", [deactivate, accounts.delete])
 @pytest.mark.parametrize("key", [None, "key"])
-@pytest.mark.parametrize("prepare", [revocations.forget, read_revocations])
+@pytest.mark.parametrize("prepare", [forget_all, read_revocations])
 def test_nothing_is_written_for_an_author_who_is_not_active(friends, prepare, ban, key):
     ban(1)
     prepare()

@@ -1,4 +1,4 @@
-"""Questions to servers: who asks, and for how long an answer is given again."""
+"""Questions to servers: who asks, and how long callers wait."""
 
 import os
 import threading
@@ -27,8 +27,8 @@ class Asking:
 def question():
     asked = []
 
-    def create(ask, **options):
-        asked.append(Question(ask, **options))
+    def create(ask):
+        asked.append(Question(ask))
         return asked[-1]
 
     yield create
@@ -51,26 +51,9 @@ def test_who_asks_meanwhile_gets_the_same_answer(question):
     assert {it(5) for it in answers} == {1}
 
 
-def test_an_answer_is_remembered_for_a_while(question):
-    asked = question(Asking(), remembered_s=0.3)
-
-    assert [asked.ask()(5) for _ in range(3)] == [1, 1, 1]
-    time.sleep(0.4)
-    assert asked.ask()(5) == 2
-
-
-def test_an_answer_that_took_long_is_remembered_for_longer(question):
-    asked = question(Asking(takes_s=0.2), remembered_s=0.1)
-    asked.ask()(5)
-
-    time.sleep(0.5)
-
-    assert asked.ask()(5) == 1
-
-
 def test_an_error_is_not_remembered(question):
     asking = Asking()
-    asked = question(asking, remembered_s=60)
+    asked = question(asking)
     asking.fails = True
     with pytest.raises(ConnectionError):
         asked.ask()(5)

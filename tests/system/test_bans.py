@@ -6,10 +6,10 @@ import pytest
 import requests
 from django.contrib.auth.hashers import make_password
 
-from accounts import revocations
 from accounts.models import Person
 from feed import people
 from feed.models import Post
+from runtime.remembered import forget_all
 from tests.conftest import client_of, make_people
 
 pytestmark = pytest.mark.alone
@@ -21,7 +21,6 @@ OLD, NEW = "a long pass phrase", "another long phrase"
 def url(live_server, settings):
     """A service where all of 12 people may change their passwords at once."""
     settings.MAX_HASHING = 0
-    revocations.forget()
     make_people(PEOPLE)
     Person.objects.update(password=make_password(OLD))
     return live_server.url
@@ -46,7 +45,7 @@ def test_no_token_of_a_change_of_the_password_outlives_a_ban(url, ban):
         change.join(20)
         assert not change.is_alive()
 
-    revocations.forget()  # as every process does within a second
+    forget_all()  # as every process does within a second
     for token in granted:
         headers = {"Authorization": f"Bearer {token}"}
         post = requests.post(f"{url}/v1/posts/", json={"body": "x"}, headers=headers, timeout=20)

@@ -16,12 +16,13 @@ from django.conf import settings
 from django.db import transaction
 from rest_framework_simplejwt.tokens import AccessToken
 
-from accounts import revocations, sessions
+from accounts import sessions
 from accounts.services import sign_up
 from feed import people
 from feed.exports.services import make_next_export, order_export
 from feed.friendships import block
 from feed.services import publish_post
+from runtime.remembered import forget_all
 from tests.conftest import befriend, client_of
 from tests.routes import routes
 
@@ -87,7 +88,7 @@ class World:
         people.delete(self.ids["deleted"])
         self.jobs["owner"] = self.export("owner")
         self.tokens |= self.bad_tokens()
-        revocations.forget()
+        forget_all()
 
     def log_in(self, name):
         return sessions.log_in(username=name, password=PASSWORD, address="")

@@ -6,7 +6,6 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from feed import expiry
 from feed.models import IdempotencyKey, Post
 from workers import tasks
 
@@ -26,7 +25,6 @@ def steady_load(monkeypatch, friends):
 
     monkeypatch.setattr(tasks, "deliver_pending", deliver_another)
     monkeypatch.setattr(tasks, "DRAIN_S", KILLED_AFTER_S / 10, raising=False)
-    monkeypatch.setattr(expiry, "_next_at", float("-inf"))
 
 
 @pytest.fixture

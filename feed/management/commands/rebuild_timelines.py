@@ -28,7 +28,7 @@ class Command(SeedCommand):
 
     def handle(self, *args: Any, fast: bool, **options: Any) -> None:
         store = get_timeline_store()
-        if reason := epochs.reason_unusable(store, epochs.current(store)):
+        if reason := epochs.reason_unusable(store, epochs.get_or_begin(store)):
             raise CommandError(reason)
         people = Person.objects.filter(id__gt=options["after"]).order_by("id")
         if options["person"]:
