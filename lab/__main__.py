@@ -3,7 +3,7 @@
 import argparse
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
@@ -24,6 +24,7 @@ from lab.bench.record import FILE as BENCH
 from lab.bench.targets import choose
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
+from lab.listing import print_all, print_first
 from lab.progress import print_page, print_whole
 from lab.reporting.report import report
 from lab.reporting.two_runs import compare
@@ -36,10 +37,9 @@ from lab.running.matrix import INTERRUPTED, run_matrix
 from lab.running.repeats import Repeats
 from lab.running.single_run import serve
 from lab.targets.variants import TARGET, TargetVariant, check_host
-from launch.backends import backends
 from launch.processes import RunFailed
 from launch.service import Seed
-from launch.variants import APP_SERVERS, UnknownVariant, Variant, served_by
+from launch.variants import UnknownVariant, Variant
 
 RESULTS = Path("results")
 
@@ -62,24 +62,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def list_variants(options: argparse.Namespace) -> int:
-    for experiment in EXPERIMENTS.values():
-        print(experiment.name + (f": {experiment.document}" if experiment.document else ""))
-        for name in experiment.variants:
-            clean = experiment.variant(name).should_be_clean
-            print(f"  {name}" + ("" if clean else "  (not clean)"))
-    known = backends()
-    stores = {name: it for name, it in known.timeline_stores.items() if it.is_shared}
-    print_purposes("strategy", {name: it.purpose for name, it in known.strategies.items()})
-    print_purposes("store", {name: it.purpose for name, it in stores.items()})
-    servers = {served_by("…", name): f"{name}: {said}" for name, said in APP_SERVERS.items()}
-    print_purposes("app server", servers)
+    if options.all:
+        print_all()
+    else:
+        print_first()
     return 0
-
-
-def print_purposes(axis: str, purposes: Mapping[str, str]) -> None:
-    print(f"{axis}, in database-strategy-store@server")
-    for name, purpose in purposes.items():
-        print(f"  {name:15} {purpose}")
 
 
 def run_experiments(options: argparse.Namespace) -> int:

@@ -35,7 +35,8 @@ def parser(commands: Mapping[str, Command], description: str | None) -> argparse
 
 
 def _add_list(command: argparse.ArgumentParser) -> None:
-    pass
+    every = "all variants of every experiment, and what a name can say"
+    command.add_argument("--all", action="store_true", help=every)
 
 
 def _add_up(command: argparse.ArgumentParser) -> None:
@@ -192,7 +193,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
 
 
 SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "list": ("the experiments and their variants, and what a name can say", _add_list),
+    "list": ("ten variants to begin with, or everything that can be named", _add_list),
     "up": ("serve a variant until Ctrl-C", _add_up),
     "live": ("watch two variants side by side in a browser", _add_live),
     "run": ("measure and audit variants, one after another", _add_run),

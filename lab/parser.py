@@ -8,7 +8,7 @@ from launch.unknown import none_of
 
 INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
 EXAMPLES: dict[str, tuple[str, ...]] = {
-    "list": ("list",),
+    "list": ("list", "list --all"),
     "up": (
         "up sqlite-outbox-setbased",
         "up mysql_tuned-outbox-ring --people 200 --friends 50 --port 8001",

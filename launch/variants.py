@@ -1,9 +1,10 @@
-"""Variants: sets of environment variables, named database-strategy-store."""
+"""Variants: sets of environment variables, named database-strategy-store[@part+part…]."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from string import ascii_lowercase
+from typing import Any, ClassVar, NamedTuple
 
 from launch.backends import Strategy, TimelineStore, backends
 from launch.unknown import none_of
@@ -58,28 +59,13 @@ DATABASES = {
     "mysql_tuned": Database(profile="tuned.cnf", durability=TUNED_DURABILITY),
     "mysql_asis": Database(profile=AS_IS, durability="the database is as its owner set it"),
 }
-BROKERS = ("redis", "rabbitmq")
-CLUSTER = re.compile(r"cluster([1-9]\d?)")
-"""What may stand behind the @ of a variant: how many primaries."""
-HOSTS = "hosts"
 GUNICORN = "gunicorn"
 GRANIAN = "granian"
-SERVED: Mapping[str, Mapping[str, Any]] = {
-    GRANIAN: {"server": GRANIAN},
-    "proxy": {"is_proxied": True},
-}
-"""What may stand there of app servers, and the fields that it sets."""
 PROXIED = "+proxy"
-APP_SERVERS = {
-    GUNICORN: "the default; the fewest parts",
-    GRANIAN: "less CPU per request, since it parses them in Rust",
-    GUNICORN + PROXIED: "HAProxy in front refuses what is too much: for a public service",
-    GRANIAN + PROXIED: "less CPU per request, and for a public service",
-}
-"""What may answer requests, and what each is for."""
+"""Behind the name of an app server, where HAProxy is in front of it."""
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
-NAMING = "database-strategy-store, database-pull or database-null"
+NAMING = "database-strategy-store[@part+part…], database-pull or database-null"
 
 
 @dataclass(frozen=True)
@@ -115,6 +101,8 @@ class Variant:
     """The load generator has a core to itself (``launch.processes``)."""
     caches: bool = False
     """A Redis keeps posts, though neither timelines nor messages are in it."""
+    is_control: bool = False
+    """It lacks a safeguard, to show that this is needed."""
 
     @classmethod
     def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> "Variant":
@@ -122,28 +110,27 @@ class Variant:
         return cls(name, DATABASES[database], "inline", "setbased", None, settings)
 
     @classmethod
-    def named(cls, name: str) -> "Variant":
-        """Return the variant that ``name`` spells. Raises UnknownVariant."""
-        spelled, _, behind = name.partition("@")
-        *parts, last = behind.split("+")
-        database, _, rest = spelled.partition("-")
+    def named(cls, name: str, more: Mapping[str, "Part"] = {}) -> "Variant":
+        """Return the variant that ``name`` spells; ``more``: parts beside PARTS, by name.
+
+        Raises UnknownVariant, which names the wrong part and the known ones.
+        """
+        plain, at, behind = name.partition("@")
+        database, _, rest = plain.partition("-")
         strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
-        known_stores = [alias for alias, it in backends().timeline_stores.items() if it.is_shared]
-        parts_of = ((database, DATABASES), (strategy, backends().strategies), (store, known_stores))
-        refuse_unknown(name, NAMING, *parts_of)
-        plainer = f"{spelled}@{'+'.join(parts)}" if parts else spelled
-        if last == HOSTS:
-            return replace(_can_have_hosts(cls.named(plainer)), name=name, on_hosts=True)
-        if last in SERVED:
-            return replace(cls.named(plainer), name=name, **SERVED[last])
-        if cluster := CLUSTER.fullmatch(last):
-            if not backends().timeline_stores[store].needs_redis:
-                raise UnknownVariant(f"{name!r}: the store {store!r} isn't in Redis")
-            return replace(cls.named(plainer), name=name, primaries=int(cluster[1]))
-        if behind == "redis" and not backends().strategies[strategy].needs_celery:
-            return cls(name, DATABASES[database], strategy, store, None, caches=True)
-        broker = _broker(name, strategy, behind)
-        return cls(name, DATABASES[database], strategy, store, broker)
+        stores = [alias for alias, it in backends().timeline_stores.items() if it.is_shared]
+        spelled = ((database, DATABASES), (strategy, backends().strategies), (store, stores))
+        refuse_unknown(name, NAMING, *spelled)
+        parts = {**PARTS, **more}
+        celery = backends().strategies[strategy].needs_celery
+        variant = cls(name, DATABASES[database], strategy, store, "redis" if celery else None)
+        for word in behind.split("+") if at else ():
+            part, number = re.sub(r"[1-9]\d*$", "N", word), word.lstrip(ascii_lowercase)
+            refuse_unknown(name, NAMING, (part, parts))
+            variant = parts[part].added_to(variant, number)
+        if reason := _why_impossible(variant):
+            raise UnknownVariant(f"{name!r}: {reason}")
+        return variant
 
     @property
     def environment(self) -> dict[str, str]:
@@ -208,17 +195,95 @@ class Variant:
     @property
     def should_be_clean(self) -> bool:
         """Its audit has to be clean; where not, the audit has to find what is wrong by design."""
-        return self.delivers and self.database.files == 1
+        return self.delivers and self.database.files == 1 and not self.is_control
 
     def expects(self, audit: Mapping[str, Any] | None) -> bool:
         """Return whether a run finished with the audit that this variant should have."""
         return audit is not None and audit["ok"] == self.should_be_clean
 
 
-def served_by(name: str, server: str) -> str:
-    """Return the name of a variant on one of APP_SERVERS; ``name`` says nothing of them."""
-    behind = server.removeprefix(GUNICORN).removeprefix("+")
-    return f"{name}{'+' if '@' in name else '@'}{behind}" if behind else name
+Added = Callable[[Variant, str], Variant]
+
+
+class Part(NamedTuple):
+    """What may stand behind the @ of a name."""
+
+    text: str
+    """What it adds, in one line of ``lab list --all`` and docs/reference/commands.md."""
+    added_to: Added
+    """Return a variant with it; gets the digits behind the part's name, N in the table."""
+
+
+def with_fields(**fields: Any) -> Added:
+    return lambda variant, _: replace(variant, **fields)
+
+
+def with_setting(name: str, value: str = "") -> Added:
+    """``value``: instead of the part's number."""
+    return lambda variant, number: replace(
+        variant, settings={**variant.settings, name: value or number}
+    )
+
+
+def _with_redis(variant: Variant, _: str) -> Variant:
+    return replace(variant, broker="redis") if variant.broker else replace(variant, caches=True)
+
+
+PARTS: Mapping[str, Part] = {
+    GRANIAN: Part(
+        "Granian instead of gunicorn: less CPU per request, since it parses them in Rust",
+        with_fields(server=GRANIAN),
+    ),
+    "proxy": Part(
+        "HAProxy in front refuses what is too much: for a public service",
+        with_fields(is_proxied=True),
+    ),
+    "redis": Part(
+        "a Redis as cache of posts, for variants without one; else as Celery's broker, as usual",
+        _with_redis,
+    ),
+    "rabbitmq": Part("RabbitMQ as Celery's broker", with_fields(broker="rabbitmq")),
+    "clusterN": Part(
+        "timelines in a Redis Cluster of N primaries, each with a replica",
+        lambda variant, number: replace(variant, primaries=int(number)),
+    ),
+    "drainersN": Part(
+        "N drainers",
+        lambda variant, number: replace(variant, workers=("drain",) * (int(number) - 1)),
+    ),
+    "pullsN": Part(
+        "who has more than N friends is pulled; --largest gives person 1 so many",
+        with_setting("FEED_PULL_ABOVE"),
+    ),
+    "pullsauto": Part(
+        "who has so many friends that pulling costs less is pulled",
+        with_setting("FEED_PULL_ABOVE", "auto"),
+    ),
+    "active": Part(
+        "nothing is delivered to people who don't come: with lab run mixed --cold-share",
+        with_setting("FEED_ACTIVE_DAYS", "1"),
+    ),
+    "hosts": Part(
+        "each part in a network namespace with an address, a cable that can be cut, and a core at "
+        "most",
+        with_fields(on_hosts=True),
+    ),
+}
+
+
+def _why_impossible(variant: Variant) -> str | None:
+    """Return why there can be no such variant; None if it can be."""
+    if variant.primaries and not variant.store_flags.needs_redis:
+        return f"the store {variant.store!r} isn't in Redis, so it has no cluster"
+    if variant.broker and not variant.strategy_flags.needs_celery:
+        return f"the strategy {variant.strategy!r} has no broker"
+    if variant.workers and not variant.drains:
+        return f"no drainer delivers for {variant.strategy!r} and {variant.store!r}"
+    if variant.on_hosts and variant.database.profile in (None, AS_IS):
+        return "it can't have hosts: they need a MySQL that the laboratory starts"
+    if variant.on_hosts and variant.broker == "rabbitmq":
+        return "it can't have hosts: RabbitMQ lets its guest in from its own host only"
+    return None
 
 
 def refuse_unknown(name: str, naming: str, *parts: tuple[str, Iterable[str]]) -> None:
@@ -226,29 +291,9 @@ def refuse_unknown(name: str, naming: str, *parts: tuple[str, Iterable[str]]) ->
 
     ``naming``: how variants are named.
     """
-    for said, known in parts:
-        if said not in known:
+    for part, known in parts:
+        if part not in known:
             raise UnknownVariant(
-                f"{name!r}: {none_of(said, known)} (variants are named {naming}: "
-                "python -m lab list)"
+                f"{name!r}: {none_of(part, known)} (variants are named {naming}: "
+                "python -m lab list --all)"
             )
-
-
-def _can_have_hosts(variant: Variant) -> Variant:
-    if variant.database.profile in (None, AS_IS) or variant.broker == "rabbitmq":
-        raise UnknownVariant(
-            f"{variant.name!r} can't have hosts: they need a MySQL that the laboratory starts, and "
-            "RabbitMQ lets its guest in from its own host only"
-        )
-    return variant
-
-
-def _broker(name: str, strategy: str, said: str) -> str | None:
-    if not backends().strategies[strategy].needs_celery:
-        if said:
-            raise UnknownVariant(f"{name!r}: the strategy {strategy!r} has no broker")
-        return None
-    broker = said or BROKERS[0]
-    if broker not in BROKERS:
-        raise UnknownVariant(f"{name!r}: the broker {none_of(said, BROKERS)}")
-    return broker

@@ -1,6 +1,5 @@
 """The ways to run the service that were measured, and what they cost."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from lab.experiments import EXPERIMENTS
 from lab.experiments.mixed.costs import ROLES, Costs, costs_of
 from lab.results.result import FILE as RESULT
 from lab.results.result import Result, read_results
-from launch.variants import GUNICORN, SERVED, served_by
+from launch.variants import GUNICORN
 
 SQL_LINGER_MS, REDIS_LINGER_MS = 100, 75
 """How long a drainer collects a batch (docs/decisions/0004)."""
@@ -66,7 +65,7 @@ class Candidate:
 
 
 class Server(NamedTuple):
-    """An app server of ``APP_SERVERS``: by role, how many times as much CPU a request costs as it
+    """An app server, like granian+proxy: by role, how many times as much CPU a request costs as it
     costs gunicorn alone."""
 
     name: str
@@ -145,7 +144,8 @@ def measured(folders: Sequence[Path]) -> Measured:
 
 def _is_on_gunicorn(costs: Costs) -> bool:
     """Return whether its name says no other server; what those cost is the bench's to say."""
-    return not SERVED.keys() & set(re.split("[@+-]", costs.variant))
+    variant = EXPERIMENTS["mixed"].variant(costs.variant)
+    return variant.server == GUNICORN and not variant.is_proxied
 
 
 def _servers(record: Record) -> list[Server]:
@@ -168,10 +168,16 @@ def served(candidate: Candidate, server: Server) -> Candidate:
 
     return replace(
         candidate,
-        name=served_by(candidate.name, server.name),
+        name=_served_by(candidate.name, server.name),
         post_us=on_server(candidate.post_us, server.post),
         read_us=on_server(candidate.read_us, server.read),
     )
+
+
+def _served_by(name: str, server: str) -> str:
+    """Return the name of a variant on an app server; ``name`` says nothing of them."""
+    parts = server.removeprefix(GUNICORN).removeprefix("+")
+    return f"{name}{'+' if '@' in name else '@'}{parts}" if parts else name
 
 
 def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidate:

@@ -13,6 +13,7 @@ import pytest
 from lab.__main__ import COMMANDS, main
 from lab.arguments import SUBCOMMANDS, parser
 from lab.before import as_line
+from lab.listing import FIRST
 from lab.parser import EXAMPLES
 from lab.running import resources
 from launch.variants import Variant
@@ -46,6 +47,7 @@ def only_line(text):
         ("run fanout --variants sqlite-outbx-setbased", "did you mean outbox"),
         ("run fanout --variants mysql_tund-outbox-ring", "did you mean mysql_tuned"),
         ("run fanout --variants sqlite-task-bulk@rabitmq", "did you mean rabbitmq?"),
+        ("run faults --variants sqlite-pull@ungarded", "did you mean unguarded?"),
         ("run activity --variants mysql_tuned-as_fund", "did you mean as_found"),
         ("run browse --variants sqlite-countr", "did you mean sqlite-counter"),
         ("run export --variants mysql_tuned-ontime", "'mysql_tuned-ontime' is "),
@@ -180,13 +182,20 @@ def test_a_run_beside_another_one_is_told_that_its_figures_are_not_sound(
 
 
 def test_what_a_name_can_say_is_listed(capsys):
-    main(["list"])
+    main(["list", "--all"])
 
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     shown = {words[0]: words[1] for words in lines if len(words) > 1}
-    assert shown["…@granian+proxy"] == "granian+proxy:"
-    assert {"inline", "outbox", "ring", "setbased"} <= shown.keys()
+    assert {"inline", "outbox", "ring", "setbased", "granian", "clusterN"} <= shown.keys()
     assert "memory" not in shown
+
+
+def test_ten_variants_with_a_line_each_are_enough_to_begin_with(capsys):
+    main(["list"])
+
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("  ") for line in lines) == len(FIRST) == 10
+    assert all(Variant.named(name).name == name for name in FIRST)
 
 
 def test_a_missing_server_is_told_before_anything_starts(tmp_path, monkeypatch, capsys):

@@ -97,7 +97,7 @@ def test_pages_that_were_never_compared_prove_nothing():
     ("wrong_pages", "status", "said"), [(9, 0, "1 of 1 controls are red."), (0, 1, "NOT RED")]
 )
 def test_a_control_has_to_be_red(wrong_pages, status, said, tmp_path):
-    control = result(seen(1, wrong_pages=wrong_pages), variant=f"{NAME}-unguarded")
+    control = result(seen(1, wrong_pages=wrong_pages), variant=f"{NAME}@unguarded")
 
     found, markdown = report_of(tmp_path, result(seen()), control)
 
@@ -106,7 +106,7 @@ def test_a_control_has_to_be_red(wrong_pages, status, said, tmp_path):
 
 
 def test_a_control_differs_from_its_variant_in_what_is_planted_alone():
-    plain, control = map(FAULTS_RUN.variant, (NAME, f"{NAME}-unguarded"))
+    plain, control = map(FAULTS_RUN.variant, (NAME, f"{NAME}@unguarded"))
     planted = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.settings"}
 
     assert control.environment == plain.environment | planted

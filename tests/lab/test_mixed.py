@@ -249,7 +249,7 @@ def test_the_report_says_so_if_there_is_no_crossover(tmp_path):
 
 
 def test_a_variant_keeps_all_that_its_name_says():
-    variant = MIXED.variant("mysql_tuned-outbox-ring-pulls1000-active")
+    variant = MIXED.variant("mysql_tuned-outbox-ring@pulls1000+active")
 
     assert variant.settings == {"FEED_PULL_ABOVE": "1000", "FEED_ACTIVE_DAYS": "1"}
     assert MIXED.variant("mysql_tuned-outbox-ring").settings == {}

@@ -109,7 +109,7 @@ def test_a_variant_that_cannot_start_is_reported_and_the_next_one_runs(tmp_path,
 
 
 def test_generators_share_the_users_and_a_celebrity_is_pulled_from_a_cluster(tmp_path):
-    name = "mysql_tuned-outbox-ring@cluster1-pulls30"
+    name = "mysql_tuned-outbox-ring@cluster1+pulls30"
     more = ("--generators=2", "--largest=50", f"--out={tmp_path}")
 
     done = laboratory("run", "fanout", f"--variants={name}", *SMALL, *more)

@@ -115,7 +115,7 @@ def test_times_of_a_fault_are_not_judged_where_the_machine_is_shared(tmp_path, m
     one.environment = one.environment | SHARED["environment"]
     monkeypatch.setattr("lab.experiments.faults.audit_pages", lambda *_: WHOLE)
     monkeypatch.setattr("lab.experiments.faults.Seen.read", lambda _: late)
-    service = SimpleNamespace(folder=tmp_path, variant=None)
+    service = SimpleNamespace(folder=tmp_path, variant=SimpleNamespace(is_control=False))
     load = SimpleNamespace(name="redis-emptied")
 
     EXPERIMENTS["faults"].conclude(

@@ -1,7 +1,11 @@
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 from lab.experiments import EXPERIMENTS
-from launch.variants import UnknownVariant, Variant
+from launch.variants import PARTS, UnknownVariant, Variant
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS.values(), ids=lambda e: e.name)
@@ -93,10 +97,38 @@ def test_a_name_tells_the_app_server_and_the_proxy(name, server, is_proxied, pri
     assert variant.environment["WEB_SERVER"] == server
 
 
-@pytest.mark.parametrize("name", ["sqlite-task-bulk@kafka", "sqlite-inline-bulk@rabbitmq"])
-def test_an_impossible_broker_is_refused(name):
-    with pytest.raises(UnknownVariant, match=r"broker"):
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("sqlite-task-bulk@kafka", "'kafka' is none of granian, proxy, redis"),
+        ("sqlite-task-bulk@rabbitmq+", "'' is none of granian"),
+        ("sqlite-outbox-bulk@", "'' is none of granian"),
+        ("sqlite-outbox-bulk@redis9", "did you mean redis?"),
+        ("sqlite-inline-bulk@rabbitmq", "the strategy 'inline' has no broker"),
+        ("sqlite-inline-bulk@drainers2", "no drainer delivers for 'inline' and 'bulk'"),
+    ],
+)
+def test_a_wrong_part_is_named(name, reason):
+    with pytest.raises(UnknownVariant, match=re.escape(reason)):
         Variant.named(name)
+
+
+def test_parts_are_added_in_any_order():
+    names = [
+        "mysql_tuned-outbox-ring@drainers3+pulls50+cluster2",
+        "mysql_tuned-outbox-ring@cluster2+pulls50+drainers3",
+    ]
+    one, other = map(Variant.named, names)
+
+    assert replace(one, name=other.name) == other
+    assert (one.workers, one.settings) == (("drain", "drain"), {"FEED_PULL_ABOVE": "50"})
+
+
+def test_the_page_lists_all_parts():
+    page = Path("docs/reference/commands.md").read_text()
+
+    for name, part in PARTS.items():
+        assert f"| `{name}` | {part.text} |" in page
 
 
 @pytest.mark.parametrize(

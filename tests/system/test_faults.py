@@ -14,7 +14,6 @@ from amqp.exceptions import NotFound, PreconditionFailed
 
 from lab.experiments import EXPERIMENTS
 from lab.experiments.faults.figures import audit_of
-from lab.experiments.faults.presentation import UNGUARDED
 from lab.faults.catalogue import FAULTS
 from lab.faults.celery import QUEUE, channel
 from lab.faults.fault import with_celery
@@ -57,7 +56,7 @@ MOMENTS = int(os.environ.get("FAULTS_MOMENTS", "1"))
 CONTROL_MOMENTS = 10
 FAULTS_RUN = EXPERIMENTS["faults"]
 VARIANTS = [
-    *(name for name in FAULTS_RUN.variants if not name.endswith(UNGUARDED)),
+    *(name for name in FAULTS_RUN.variants if not FAULTS_RUN.variant(name).is_control),
     "sqlite-outbox-setbased",
     "sqlite-inline-setbased",
 ]
@@ -74,6 +73,10 @@ def variants_for(fault):
     return suited if with_celery in fault.needs else suited[:1]
 
 
+def control_of(name):
+    return f"{name}{'+' if '@' in name else '@'}unguarded"
+
+
 def is_tried(variant, fault):
     if TRIES_ALL:
         return variant in variants_for(fault) or (variant, fault) in ON_SQLITE
@@ -85,7 +88,7 @@ CASES = [(name, it) for name in VARIANTS for it in FAULTS.values() if is_tried(n
 BY_SAFEGUARD = {fault.safeguard: fault for fault in FAULTS.values() if fault.safeguard}
 CONTROLS = sorted(
     (
-        (f"{variants_for(it)[0]}{UNGUARDED}", it)
+        (control_of(variants_for(it)[0]), it)
         for it in BY_SAFEGUARD.values()
         if TRIES_ALL or it.safeguard in CONTROLS_TRIED
     ),

@@ -1,10 +1,8 @@
 """Fan-out: one post, 501 deliveries."""
 
-import re
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import replace
 from typing import ClassVar
 
 from lab.author.variants import STEPS
@@ -18,10 +16,8 @@ from lab.targets.conclusion import conclude as conclude_from_outside
 from lab.targets.service import OutsideService
 from lab.targets.variants import outside
 from launch.service import Receipt
-from launch.variants import UnknownVariant, Variant
+from launch.variants import Variant
 
-PULLS = re.compile(r"(.+)-pulls(\d+|auto)")
-DRAINERS = re.compile(r"(.+)-drainers([1-9])")
 SEEDED_BEFORE_S = 1.0
 """Posts of the seeding are at least so much older than the load."""
 
@@ -61,18 +57,6 @@ class Fanout(Experiment):
     )
 
     def variant(self, name: str) -> Variant:
-        """Return a variant; ``-pulls1000`` after its name pulls who has more than 1,000 friends,
-        ``-drainers2`` lets two drainers deliver.
-        """
-        if pulls := PULLS.fullmatch(name):
-            plain = self.variant(pulls[1])
-            settings = {**plain.settings, "FEED_PULL_ABOVE": pulls[2]}
-            return replace(plain, name=name, settings=settings)
-        if drainers := DRAINERS.fullmatch(name):
-            plain = self.variant(drainers[1])
-            if not plain.drains:
-                raise UnknownVariant(f"{name!r}: no drainer delivers in {plain.name}")
-            return replace(plain, name=name, workers=("drain",) * (int(drainers[2]) - 1))
         return STEPS.get(name) or outside(name) or Variant.named(name)
 
     def loads(self, asked: Asked) -> list[Load]:

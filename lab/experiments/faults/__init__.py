@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from lab.experiments.base import Asked, Experiment, Measured, Option
 from lab.experiments.faults import figures
-from lab.experiments.faults.presentation import UNGUARDED, FaultsPresentation
+from lab.experiments.faults.presentation import FaultsPresentation
 from lab.faults.catalogue import FAULTS
 from lab.faults.fault import on_hosts
 from lab.faults.moments import CLIENTS, Seen, observe
@@ -17,7 +17,7 @@ from lab.results import laws
 from lab.running.load import INTERRUPTED, Load
 from launch.processes import RunFailed
 from launch.service import Service
-from launch.variants import Variant
+from launch.variants import Part, Variant
 
 MOMENTS = 3
 CONTROL_MOMENTS = 10
@@ -30,20 +30,18 @@ GUARDED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.guarded"}
 PLANTED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.settings"}
 
 
+def _unguarded(variant: Variant, _: str) -> Variant:
+    return replace(variant, is_control=True, settings={**variant.settings, **PLANTED})
+
+
+PARTS = {"unguarded": Part("the control: a safeguard of each fault is missing", _unguarded)}
+
+
 @dataclass(frozen=True)
 class Moments(Load):
     """Clients who post and readers who compare, for as long as the moments of a fault take."""
 
     moments: int = MOMENTS
-
-
-@dataclass(frozen=True)
-class Control(Variant):
-    """A variant whose service lacks what guards against the fault."""
-
-    @property
-    def should_be_clean(self) -> bool:
-        return False
 
 
 class Faults(Experiment):
@@ -57,25 +55,21 @@ class Faults(Experiment):
         "mysql_tuned-outbox-ring@cluster3",
         "mysql_tuned-task-setbased",
         "mysql_tuned-task-setbased@rabbitmq",
-        "mysql_tuned-outbox-ring-unguarded",
-        "mysql_tuned-inline-ring-unguarded",
-        "mysql_tuned-outbox-ring@cluster3-unguarded",
+        "mysql_tuned-outbox-ring@unguarded",
+        "mysql_tuned-inline-ring@unguarded",
+        "mysql_tuned-outbox-ring@cluster3+unguarded",
         "mysql_tuned-outbox-ring@cluster3+hosts",
-        "mysql_tuned-task-setbased-unguarded",
-        "mysql_tuned-task-setbased@rabbitmq-unguarded",
+        "mysql_tuned-task-setbased@unguarded",
+        "mysql_tuned-task-setbased@rabbitmq+unguarded",
     )
     seed = SEED
     around_s = 20
     options = (Option("moments", f"at which a fault is injected ({MOMENTS})"),)
 
     def variant(self, name: str) -> Variant:
-        """Return a variant; ``-unguarded`` after its name makes it a control."""
-        plain = Variant.named(name.removesuffix(UNGUARDED))
-        settings = {**plain.settings, **SWEEPING, **GUARDED}
-        if name.endswith(UNGUARDED):
-            fields = vars(plain) | {"name": name, "settings": settings | PLANTED}
-            return Control(**fields)
-        return replace(plain, settings=settings)
+        """Return a variant; the part ``unguarded`` makes it a control."""
+        variant = Variant.named(name, PARTS)
+        return replace(variant, settings={**SWEEPING, **GUARDED, **variant.settings})
 
     def loads(self, asked: Asked) -> list[Load]:
         moments = max(1, round(asked.own.get("moments", MOMENTS)))
@@ -96,7 +90,7 @@ class Faults(Experiment):
 
     def suits(self, variant: Variant, load: Load) -> bool:
         fault = FAULTS[load.name]
-        if isinstance(variant, Control) and not fault.has_control(variant):
+        if variant.is_control and not fault.has_control(variant):
             return False
         is_tried_without = variant.on_hosts and on_hosts not in fault.needs
         if is_tried_without or not fault.suits(variant):
@@ -110,7 +104,7 @@ class Faults(Experiment):
             raise RunFailed("faults need servers that the laboratory has started itself")
         assert isinstance(load, Moments)
         running, fault, began = Running(service), FAULTS[load.name], time.monotonic()
-        is_control = isinstance(service.variant, Control)
+        is_control = service.variant.is_control
         if is_control:
             running.lack(fault.safeguard)
         with stage(f"{fault.name}: {fault.text}") as advance:
@@ -129,7 +123,7 @@ class Faults(Experiment):
         with stage("audit"):
             audit = audit_pages(measured.service, measured.service.folder / "accepted.csv")
         seen, fault = Seen.read(measured.folder), FAULTS[measured.load.name]
-        result, is_control = measured.result, isinstance(measured.service.variant, Control)
+        result, is_control = measured.result, measured.service.variant.is_control
         is_busy = not is_control and (result.shared or any(laws.utilisation(result)))
         result.audit = figures.audit_of(seen, audit, fault, is_busy=is_busy)
         result.extra |= figures.as_extra(seen)

@@ -12,7 +12,6 @@ from lab.results.result import Figure, Result
 from lab.results.summary import Summary
 from launch.variants import Variant
 
-UNGUARDED = "-unguarded"
 UNSAFE = ("lost", "duplicated", "phantom", "wrong_pages", "late")
 
 
@@ -130,7 +129,7 @@ class FaultsPresentation(Presentation):
         self, results: Sequence[Result], variant_named: Callable[[str], Variant]
     ) -> list[Summary]:
         """Return a summary per variant and fault, the controls last."""
-        known = sorted(results, key=lambda it: it.variant.endswith(UNGUARDED))
+        known = sorted(results, key=lambda it: variant_named(it.variant).is_control)
         found = super().summaries(known, variant_named)
         return sorted(found, key=lambda it: (not it.variant.should_be_clean, it.variant.name))
 

@@ -35,9 +35,6 @@ SOCIAL = "social"
 DEEP_SHARE = 0.1
 POSTS_BEFORE = 2
 """Posts per person before the load, so that there are pages to read."""
-ACTIVE = "-active"
-ONLY_READERS = {"FEED_ACTIVE_DAYS": "1"}
-"""Nothing is delivered to those who don't come (docs/decisions/0044)."""
 
 
 class Mixed(Fanout):
@@ -63,13 +60,6 @@ class Mixed(Fanout):
         Option("deep_share", f"share of the visits that go on to the fifth page ({DEEP_SHARE:g})"),
         Option("cold_share", "share of the people who never come (0)"),
     )
-
-    def variant(self, name: str) -> Variant:
-        """Return a variant; ``-active`` after its name delivers to those who come only."""
-        variant = super().variant(name.removesuffix(ACTIVE))
-        if name.endswith(ACTIVE):
-            variant = replace(variant, settings={**variant.settings, **ONLY_READERS})
-        return replace(variant, name=name)
 
     def loads(self, asked: Asked) -> list[Load]:
         """Return the usual loads, others that are asked for (reads0.5, holds10), and ``social``."""
