@@ -13,7 +13,7 @@ from lab.advise.answer import advise
 from lab.advise.candidates import measured as measured_costs
 from lab.advise.candidates import newest
 from lab.advise.check import check
-from lab.advise.output import as_markdown, show, write_page
+from lab.advise.output import PAGE, page_of
 from lab.advise.situation import asked as asked_situation
 from lab.arguments import PUBLISHED, parser
 from lab.before import as_line, check_folders, check_servers, claim
@@ -174,8 +174,8 @@ def give_advice(options: argparse.Namespace) -> int:
     named = [Path(it) for it in options.costs.split(",")] if options.costs else None
     measured = measured_costs(named or newest(RESULTS, without=options.check))
     if options.check:
-        sheet, holds = check(list(read_results(options.check)), measured)
-        print_whole(sheet.as_rich())
+        table, holds = check(list(read_results(options.check)), measured)
+        print_whole(table.as_rich())
         return 0 if holds else 1
     advice = advise(
         situation,
@@ -186,12 +186,12 @@ def give_advice(options: argparse.Namespace) -> int:
         node_gib=options.node_gib,
     )
     out: Path = options.out or RESULTS / f"advise-{datetime.now():%Y%m%d-%H%M%S}"
-    page = write_page(advice, out)
+    page = page_of(advice)
     if options.markdown:
-        print(as_markdown(advice))
+        print(page.as_markdown())
     else:
-        show(advice)
-    print_page(page)
+        page.show()
+    print_page(page.write(out / PAGE))
     return 0
 
 

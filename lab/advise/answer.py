@@ -1,7 +1,7 @@
 """The advice: what is cheapest, what it needs, what breaks first, and whom to pull."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil, inf
 
 from lab.advise.candidates import RUN_THESE, Candidate, Measured, served
@@ -17,9 +17,9 @@ from lab.advise.model import (
     reads_to_push_for,
 )
 from lab.advise.situation import Situation
-from lab.bench.tables import Sheet
 from lab.experiments.mixed.costs import ROLES
 from lab.reporting.formats import number
+from lab.reporting.table import Table
 from launch.variants import GUNICORN, PROXIED
 
 DAY_S = 86_400
@@ -139,21 +139,31 @@ def plainest(on_servers: Mapping[str, Needs]) -> str:
 
 def verdict(advice: Advice) -> str:
     best, rest = advice.best, advice.kept_budget[1:]
-    said = f"Take {best.candidate.name}: {number(best.total)} cores at 100 % busy"
-    if rest:
-        ratio = rest[0].total / best.total
-        tie = f", a tie (below {TIE - 1:.0%})" if ratio < TIE else ""
-        if tie and best.parts < rest[0].parts:
-            tie += f", so take what has fewer parts (drainers, Redis): {best.parts}, not "
-            tie += str(rest[0].parts)
-        cores = f"{number(rest[0].total)} ({ratio:.2f} times as many{tie})"
-        said += f". Next is {rest[0].candidate.name} with {cores}"
     late = [
-        it for it in advice.every if it.lag_ms > advice.situation.lag_ms and it.total < best.total
+        f" {it.candidate.name} costs less, but its lag is {it.lag_ms:.0f} ms."
+        for it in advice.every
+        if it.lag_ms > advice.situation.lag_ms and it.total < best.total
     ]
-    for one in late:
-        said += f". {one.candidate.name} costs less, but its lag is {one.lag_ms:.0f} ms"
-    return f"{said}.{_server_verdict(advice)}"
+    first = _first(best, rest[0]) if rest else f"Take {best.candidate.name}: {_cores(best)}."
+    return f"{first}{''.join(late)}{_server_verdict(advice)}"
+
+
+def _first(best: Needs, following: Needs) -> str:
+    """Return which of the best two to take."""
+    name, ratio = best.candidate.name, following.total / best.total
+    beside = f"{following.candidate.name} with {number(following.total)}"
+    if ratio >= TIE:
+        return f"Take {name}: {_cores(best)}. Next is {beside} ({ratio:.2f} times as many)."
+    parts = f" (parts beside it, drainers and Redis: {best.parts}, not {following.parts})"
+    simpler = parts if best.parts < following.parts else ""
+    return (
+        f"It is a tie: take the simpler one, {name}{simpler}. It needs {_cores(best)}, {beside}: "
+        f"below {TIE - 1:.0%} apart."
+    )
+
+
+def _cores(found: Needs) -> str:
+    return f"{number(found.total)} cores at 100 % busy"
 
 
 def _server_verdict(advice: Advice) -> str:
@@ -169,7 +179,7 @@ def _server_verdict(advice: Advice) -> str:
     return text
 
 
-def sheets(advice: Advice) -> list[Sheet]:
+def tables(advice: Advice) -> list[Table]:
     found = [_compared(advice), _amounts(advice), _breaks(advice), _pulled(advice)]
     return [*found, _servers(advice)] if len(advice.on_servers) > 1 else found
 
@@ -181,7 +191,7 @@ def sources(advice: Advice) -> list[str]:
     return [f"{name}: {it} (calibration {it.calibration_ms:g} ms)" for name, it in named]
 
 
-def _compared(advice: Advice) -> Sheet:
+def _compared(advice: Advice) -> Table:
     head = ["variant", *ROLES[:4], "all", "posts per batch", "drainers", "lag ms", "from"]
     rows = [
         [
@@ -195,10 +205,10 @@ def _compared(advice: Advice) -> Sheet:
         ]
         for it in advice.every
     ]
-    return Sheet("Cores at the peak, 100 % busy", head, rows)
+    return Table("Cores at the peak, 100 % busy", head, rows)
 
 
-def _servers(advice: Advice) -> Sheet:
+def _servers(advice: Advice) -> Table:
     plain = advice.on_servers[GUNICORN].total
     rows = [
         [
@@ -210,7 +220,7 @@ def _servers(advice: Advice) -> Sheet:
         for it in advice.on_servers.values()
     ]
     head = ["variant", "web", "proxy", "all", "of gunicorn's", "from"]
-    return Sheet("App servers: cores at the peak, 100 % busy", head, rows)
+    return Table("App servers: cores at the peak, 100 % busy", head, rows)
 
 
 def _source_of(found: Needs, situation: Situation) -> str:
@@ -221,7 +231,7 @@ def _source_of(found: Needs, situation: Situation) -> str:
     return f"{BOTH}, {found.delivery.projected}" if found.delivery.projected else BOTH
 
 
-def _amounts(advice: Advice) -> Sheet:
+def _amounts(advice: Advice) -> Table:
     """What the advised variant needs of everything."""
     it, best = advice.situation, advice.best
     busy = f"at {it.busy:.0%} busy"
@@ -239,7 +249,7 @@ def _amounts(advice: Advice) -> Sheet:
     rows.append(
         ["deliveries", f"{number(it.deliveries_per_s)}/s" if best.delivery else "none", "", "asked"]
     )
-    return Sheet(f"What {best.candidate.name} needs", ["what", "amount", "note", "from"], rows)
+    return Table(f"What {best.candidate.name} needs", ["what", "amount", "note", "from"], rows)
 
 
 def _timelines(advice: Advice) -> Iterator[list[str]]:
@@ -290,7 +300,7 @@ def _primaries(advice: Advice, gib: float) -> list[str]:
     return ["primaries of a Redis Cluster", f"{count:,}", said, f"{BENCH}, projected"]
 
 
-def _breaks(advice: Advice) -> Sheet:
+def _breaks(advice: Advice) -> Table:
     """The rates at which a part of the advised variant is full, lowest first."""
     found = sorted(_limits(advice), key=lambda it: inf if isinstance(it[1], str) else it[1])
     rows = [
@@ -299,7 +309,7 @@ def _breaks(advice: Advice) -> Sheet:
         else [what, number(rate), f"{rate / advice.situation.posts_per_s:.3g} times", BOTH]
         for what, rate in found
     ]
-    return Sheet(
+    return Table(
         "What breaks first, with the same reads per post",
         ["what is full", "posts/s", "of the peak", "from"],
         rows,
@@ -330,7 +340,7 @@ def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
     yield "one web core (add processes)", full("web")
 
 
-def _pulled(advice: Advice) -> Sheet:
+def _pulled(advice: Advice) -> Table:
     """Whom to pull: by cost and by lag."""
     it, rows = advice.situation, []
     push, pull = advice.push, advice.pull
@@ -361,20 +371,25 @@ def _pulled(advice: Advice) -> Sheet:
         cost = reads_to_push_for(push.delivery, pull.candidate) if pull else None
         by_cost = cost is not None and reads_each < cost
         rows.append(["what binds", "cost" if by_cost else "lag" if late else "neither", "", BOTH])
-    return Sheet("Whom to pull", ["what", "figure", "note", "from"], rows)
+    return Table("Whom to pull", ["what", "figure", "note", "from"], rows)
 
 
 def _drift(measured: Measured, now_ms: float) -> Iterator[str]:
     for source in measured.sources:
-        ratio = now_ms / source.calibration_ms
-        if not 1 / TIMES_SLOWER <= ratio <= TIMES_SLOWER:
+        times = now_ms / source.calibration_ms
+        faster = (
+            f"is {1 / times:.2f} times as fast now"
+            if times < 1
+            else f"takes {times:.2f} times as long now"
+        )
+        if not 1 / TIMES_SLOWER <= times <= TIMES_SLOWER:
             yield (
-                f"this machine now takes {ratio:.2f} times as long as when {source.folder} was "
-                "measured: measure again, or read cores as those of then"
+                f"this machine {faster} as when {source.folder} was measured: measure again, or "
+                "read cores as those of then"
             )
 
 
-def curve(candidate: Candidate, situations: list[Situation]) -> list[tuple[Situation, Needs]]:
+def curve(candidate: Candidate, situations: Sequence[Situation]) -> list[tuple[Situation, Needs]]:
     """Return what a candidate needs in each, as far as that was measured."""
     found = []
     for situation in situations:
@@ -383,10 +398,6 @@ def curve(candidate: Candidate, situations: list[Situation]) -> list[tuple[Situa
         except NotMeasured:
             continue
     return found
-
-
-def with_rates(situation: Situation, factors: list[float]) -> list[Situation]:
-    return [replace(situation, posts_per_s=situation.posts_per_s * factor) for factor in factors]
 
 
 def _or_not(value: float | None, unit: str) -> str:

@@ -5,16 +5,16 @@ from collections.abc import Iterator, Sequence
 from lab.advise.candidates import Measured, served
 from lab.advise.model import needs
 from lab.advise.situation import Situation
-from lab.bench.tables import Sheet
 from lab.experiments.mixed.costs import ROLES, steady
 from lab.reporting.formats import number
+from lab.reporting.table import Table
 from lab.results.result import Result
 
 WITHIN = 0.25
 """Share of the measured cores by which the predicted ones may differ."""
 
 
-def check(results: Sequence[Result], measured: Measured) -> tuple[Sheet, bool]:
+def check(results: Sequence[Result], measured: Measured) -> tuple[Table, bool]:
     """Return predicted beside measured cores, and whether all are within the limit.
 
     Raises ValueError if there is no steady run of a known variant that the costs are not from.
@@ -35,8 +35,8 @@ def check(results: Sequence[Result], measured: Measured) -> tuple[Sheet, bool]:
     if not rows:
         raise ValueError("no steady run that the costs are not from: run lab run mixed once more")
     head = ["run", *ROLES[:4], "all", "ratio"]
-    sheet = Sheet("Cores, predicted / measured", head, rows)
-    return sheet, all(abs(ratio - 1) <= WITHIN for ratio in ratios)
+    table = Table("Cores, predicted / measured", head, rows)
+    return table, all(abs(ratio - 1) <= WITHIN for ratio in ratios)
 
 
 def _pairs(

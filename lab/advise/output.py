@@ -1,24 +1,52 @@
-"""The advice in the terminal, as Markdown, and as a page."""
+"""The advice as a page, the same as Markdown, and in the terminal."""
 
-from pathlib import Path
-
-from markupsafe import Markup
-from rich.console import Console
-
-from lab.advise.answer import Advice, sheets, sources, verdict
+from lab.advise.answer import Advice, sources, tables, verdict
 from lab.advise.pictures import cores_over_posts, cores_over_reads
 from lab.advise.situation import Situation
-from lab.progress import print_whole
-from lab.reporting.first_screen import lesson
-from lab.reporting.page import TEMPLATES
+from lab.reporting.page import Listing, Page, Picture
 
 PAGE = "advice.html"
 LIMITS = (
-    "A model, from CPU that was measured on one machine; nothing here was run at this size. Cores "
-    "are of this machine's kind. Authors post alike, whatever their number of friends. Rows of "
-    "posts and friendships, replicas, replication and the network's own work are not counted. "
-    "A projected figure lies outside what was measured."
+    "A model, from CPU that was measured on one machine; nothing here was run at this size.",
+    "Cores are of this machine's kind.",
+    "Authors post alike, whatever their number of friends.",
+    "Rows of posts and friendships, replicas, replication and the network's own work are not "
+    "counted.",
+    "A projected figure lies outside what was measured.",
 )
+OVER_POSTS = (
+    "Cores of {name} by role, and all cores of the best of the other kind (dashed), over the rate. "
+    "Dotted: your rate."
+)
+OVER_READS = (
+    "All cores of each candidate over the pages that are read per post. The point is you; the "
+    "dashed line is where pull and push need the same."
+)
+
+
+def page_of(advice: Advice) -> Page:
+    name = advice.best.candidate.name
+    remarks = [Listing("Before you rely on it", advice.remarks)] if advice.remarks else []
+    return Page(
+        title="Which variant, and how much of everything",
+        answer=verdict(advice),
+        facts={
+            "What was asked": f"{title(advice.situation)}.",
+            "What to do with it": (
+                "Run it on your machine at a rate that it holds, python -m lab run mixed "
+                f"--variants {name}, then look below for what is full first."
+            ),
+        },
+        parts=[
+            *remarks,
+            Picture("Cores over posts/s", OVER_POSTS.format(name=name), cores_over_posts(advice)),
+            Picture("Push or pull", OVER_READS, cores_over_reads(advice)),
+            *tables(advice),
+            Listing("Where the figures come from", sources(advice)),
+            Listing("Limitations", LIMITS),
+        ],
+        lesson="docs/advise.md",
+    )
 
 
 def title(it: Situation) -> str:
@@ -26,44 +54,3 @@ def title(it: Situation) -> str:
         f"{it.people:,} people, {it.friends:,.4g} friends each ({it.largest:,} at most), "
         f"{it.active:.0%} come: {it.posts_per_s:,.4g} posts/s, {it.reads_per_post:g} reads per post"
     )
-
-
-def show(advice: Advice) -> None:
-    Console().print(title(advice.situation), verdict(advice), *advice.remarks, sep="\n")
-    for sheet in sheets(advice):
-        print_whole(sheet.as_rich())
-    Console().print(*sources(advice), LIMITS, sep="\n", markup=False)
-
-
-def as_markdown(advice: Advice) -> str:
-    parts = [
-        f"# {title(advice.situation)}",
-        verdict(advice),
-        *advice.remarks,
-        *(sheet.as_markdown() for sheet in sheets(advice)),
-        *(f"- {source}" for source in sources(advice)),
-        LIMITS,
-    ]
-    return "\n\n".join(parts) + "\n"
-
-
-def write_page(advice: Advice, out: Path) -> Path:
-    """Write advice.html, which needs no other file."""
-    out.mkdir(parents=True, exist_ok=True)
-    drawn = [
-        ("Cores over posts/s", cores_over_posts(advice)),
-        ("Push or pull", cores_over_reads(advice)),
-    ]
-    html = TEMPLATES.get_template(PAGE).render(
-        title=title(advice.situation),
-        verdict=verdict(advice),
-        remarks=advice.remarks,
-        plots=[(name, Markup(svg)) for name, svg in drawn],  # noqa: S704  our own drawing
-        sheets=sheets(advice),
-        sources=sources(advice),
-        limits=LIMITS,
-        best=advice.best.candidate.name,
-        lesson=lesson("docs/advise.md", out),
-    )
-    (out / PAGE).write_text(html)
-    return out / PAGE

@@ -1,35 +1,28 @@
-"""Output of a bench: tables in the terminal, a Markdown page, an HTML page and pictures."""
+"""Output of a bench: a page, the same as Markdown with its pictures, and the terminal's tables."""
 
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-from rich.console import Console
-
 from lab.bench.grid import Grid
 from lab.bench.pictures import pictures
-from lab.bench.record import Record
-from lab.bench.tables import name_of, sheets, whole
-from lab.progress import print_page, print_whole
-from lab.reporting.first_screen import lesson
-from lab.reporting.page import TEMPLATES
+from lab.bench.record import FILE, Record
+from lab.bench.tables import name_of, tables, whole
+from lab.progress import print_page
+from lab.reporting.machine import machine
+from lab.reporting.page import Command, Commands, Listing, Page
 
 HOW = (
-    "Each figure is of fresh posts by random authors, delivered by one process with "
-    "`get_timeline_store().deliver`, friend look-up included, and of one cell: half a second, or "
-    "what `--seconds` said. The logs of `log` are full before its cells begin. "
-    "A dash is a cell whose one batch would take longer than five seconds, or a server that there "
-    "is none of. CPU is in µs per delivery (or a read). Client and server share the machine. The "
-    "timelines of some people were checked after each number of friends."
+    "Fresh posts by random authors, delivered by one process with get_timeline_store().deliver, "
+    "friend look-up included. A figure is of one cell: half a second, or what --seconds said. The "
+    "logs of log are full before its cells begin. A dash is a cell whose one batch would take "
+    "longer than five seconds, or a server that there is none of. CPU is in µs per delivery (or a "
+    "read). Client and server share the machine. The timelines of some people were checked after "
+    "each number of friends."
 )
-
-
-def show(record: Record, grid: Grid) -> None:
-    for sheet in filter(lambda sheet: sheet.rows, sheets(record, grid)):
-        print_whole(sheet.as_rich())
-    for failure in record.failures:
-        Console().print(f"[red]failed:[/red] {failure}")
-    print_page(record.out / "report.html")
+WHAT_TO_DO = (
+    "Choose a store by the cell that is closest to your batch, people and friends, then try it "
+    "with requests: python -m lab run fanout. This is the engine alone, so it is an upper bound."
+)
 
 
 def report_bench(folder: Path) -> bool:
@@ -44,31 +37,37 @@ def report_bench(folder: Path) -> bool:
 def publish(record: Record, grid: Grid) -> None:
     """Write bench.md, its pictures and report.html beside bench.json."""
     record.write()
-    drawn = dict(pictures(record.rows, grid))
-    for name, svg in drawn.items():
-        (record.out / f"{name}.svg").write_text(svg)
-    tables = [sheet for sheet in (*sheets(record, grid), whole(record, grid)) if sheet.rows]
-    parts = [
-        "# Deliveries, the engine alone",
-        f"`{record.environment['command']}`",
-        machine(record.environment),
-        *(f"FAILED: {failure}" for failure in record.failures),
-        *(sheet.as_markdown() for sheet in tables),
-        *(f"![deliveries/s over {name}]({name}.svg)" for name in drawn),
-        HOW,
-    ]
-    (record.out / "bench.md").write_text("\n\n".join(parts) + "\n")
-    page = TEMPLATES.get_template("bench.html").render(
-        plots=[(name, Markup(svg)) for name, svg in drawn.items()],  # noqa: S704  our own drawing
+    page = page_of(record, grid)
+    page.write(record.out / "report.html")
+    (record.out / "bench.md").write_text(page.as_markdown())
+
+
+def show(record: Record, grid: Grid) -> None:
+    page_of(record, grid).show()
+    print_page(record.out / "report.html")
+
+
+def page_of(record: Record, grid: Grid) -> Page:
+    found = [table for table in (*tables(record, grid), whole(record, grid)) if table.rows]
+    failures = [Listing("Failed", record.failures)] if record.failures else []
+    command = Command("The whole bench", record.environment["command"])
+    return Page(
+        title="Deliveries, the engine alone",
         answer=answer(record.rows),
-        sheets=tables,
-        failures=record.failures,
-        how=HOW.replace("`", ""),
-        command=record.environment["command"],
-        machine=machine(record.environment),
-        lesson=lesson("docs/laboratory.md", record.out),
+        facts={
+            "What was tried": HOW,
+            "On what": machine([record.environment]),
+            "What to do with it": WHAT_TO_DO,
+        },
+        parts=[
+            *failures,
+            *pictures(record.rows, grid),
+            *found,
+            Commands("How to repeat it", [command]),
+        ],
+        lesson="docs/laboratory.md",
+        files=[FILE],
     )
-    (record.out / "report.html").write_text(page)
 
 
 def answer(rows: list[dict[str, Any]]) -> str:
@@ -81,13 +80,4 @@ def answer(rows: list[dict[str, Any]]) -> str:
         f"{name_of(best)} made most deliveries: {best['deliveries_per_s']:,.0f}/s, with "
         f"{best['batch']:,} posts per batch, {best['people']:,} people and "
         f"{best['friends']:,} friends of each author."
-    )
-
-
-def machine(env: dict[str, Any]) -> str:
-    servers = ", ".join(f"{name} {version}" for name, version in env["servers"].items())
-    return (
-        f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, "
-        f"Python {env['python']}, commit {env['commit'] or 'unknown'}; {servers}; calibration "
-        f"{env['calibration_ms']:g} ms."
     )

@@ -1,15 +1,14 @@
 """How the rate of each store changes with batch, people and friends."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, NullLocator
 
 from lab.bench.grid import Grid
 from lab.bench.tables import name_of
-from lab.reporting.plots import TIP, WIDTH, Points, as_svg, pen, standing_alone
+from lab.reporting.page import Picture
+from lab.reporting.plots import Line, Points, as_svg, colours, legend, panel, panels
 
 USUAL = {"people": 1_000, "friends": 500, "batch": 100}
 WIDER = {"people": 10_000, "friends": 500, "batch": 25}
@@ -17,14 +16,16 @@ WIDER = {"people": 10_000, "friends": 500, "batch": 25}
 AXES = {"batch": "posts per batch", "people": "people", "friends": "friends of each author"}
 
 
-def pictures(rows: list[dict[str, Any]], grid: Grid) -> Iterator[tuple[str, str]]:
-    """Yield the name and the SVG of each picture that has something to show."""
+def pictures(rows: list[dict[str, Any]], grid: Grid) -> Iterator[Picture]:
+    """Yield a picture for each axis of the grid along which there is something to show."""
+    named = colours(name for axis in AXES for name in curves(rows, axis, _fixed(axis, grid)))
     for axis, label in AXES.items():
         fixed = _fixed(axis, grid)
         found = curves(rows, axis, fixed)
         if found:
-            where = ", ".join(f"{number:,} {AXES[name]}" for name, number in fixed.items())
-            yield axis, standing_alone(growth(found, label, where))
+            where = " and ".join(f"{number:,} {AXES[name]}" for name, number in fixed.items())
+            text = f"Deliveries per second of each store, with {where}."
+            yield Picture(f"Over {label}", text, growth(found, named, label), f"{axis}.svg")
 
 
 def curves(rows: list[dict[str, Any]], axis: str, fixed: Mapping[str, int]) -> dict[str, Points]:
@@ -38,26 +39,21 @@ def curves(rows: list[dict[str, Any]], axis: str, fixed: Mapping[str, int]) -> d
 
 
 @as_svg
-def growth(found: Mapping[str, Points], label: str, where: str) -> Figure:
-    """Deliveries/s over one of the three, the two others fixed; both axes logarithmic."""
-    figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
-    axes = figure.add_subplot()
-    for at, (name, points) in enumerate(found.items()):
-        xs, ys = zip(*points, strict=True)
-        (curve,) = axes.plot(xs, ys, "o-", **pen(at), label=name, markersize=3.5)
-        curve.set_gid(f"{TIP}{name}: " + ", ".join(f"{x:,.0f} → {y:,.0f}/s" for x, y in points))
-    ticks = sorted({x for points in found.values() for x, _ in points})
-    axes.set(xscale="log", yscale="log", xlabel=f"{label} (log)", ylabel="deliveries/s (log)")
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter("{x:,.0f}")
-    rates = [rate for points in found.values() for _, rate in points]
-    axes.set_ylim(10 ** math.floor(math.log10(min(rates))), 10 ** math.ceil(math.log10(max(rates))))
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    axes.set_title(where, fontsize=8)
-    axes.grid(axis="y", linewidth=0.3, alpha=0.5)
-    figure.legend(loc="outside lower center", ncols=3, fontsize=7)
-    return figure
+def growth(
+    width: float, found: Mapping[str, Points], named: Mapping[str, str], label: str
+) -> Figure:
+    """Deliveries/s over one of the three, the two others fixed."""
+    figure, (axes,) = panels(width)
+    lines = [
+        Line(name, points, named[name], _tip(name, points), "o-") for name, points in found.items()
+    ]
+    panel(axes, lines, label, "deliveries/s", from_0="")
+    axes.set_xticks(sorted({x for points in found.values() for x, _ in points}))
+    return legend(figure)
+
+
+def _tip(name: str, points: Points) -> str:
+    return f"{name}: " + ", ".join(f"{x:,.0f} → {y:,.0f}/s" for x, y in points)
 
 
 def _fixed(axis: str, grid: Grid) -> dict[str, int]:

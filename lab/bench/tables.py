@@ -1,16 +1,13 @@
-"""The figures of a bench as tables, for the terminal and as Markdown."""
+"""The figures of a bench as tables."""
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
-
-from rich.box import SIMPLE
-from rich.table import Table
+from typing import Any
 
 from lab.bench.grid import Grid
 from lab.bench.record import Record, each_us
 from lab.reporting.formats import number
-from lab.reporting.tables import markdown_row
+from lab.reporting.table import Table
 from launch.variants import GUNICORN
 
 READS = ("first page", "deep page", "hydrated")
@@ -18,26 +15,7 @@ COSTS = ("deliveries_per_s", "client_us", "server_us")
 Row = dict[str, Any]
 
 
-class Sheet(NamedTuple):
-    title: str
-    head: list[str]
-    rows: list[list[str]]
-
-    def as_rich(self) -> Table:
-        table = Table(title=self.title, box=SIMPLE)
-        for at, label in enumerate(self.head):
-            table.add_column(label, justify="right" if at else "left", no_wrap=not at)
-        for row in self.rows:
-            table.add_row(*row)
-        return table
-
-    def as_markdown(self) -> str:
-        rows = [self.head, ["---"] + ["---:"] * (len(self.head) - 1), *self.rows]
-        return f"## {self.title}\n\n" + "\n".join(map(markdown_row, rows))
-
-
-def sheets(record: Record, grid: Grid) -> list[Sheet]:
-    """Return what fits into a terminal."""
+def tables(record: Record, grid: Grid) -> list[Table]:
     return [
         compared(record, grid),
         clusters(record),
@@ -47,7 +25,7 @@ def sheets(record: Record, grid: Grid) -> list[Sheet]:
     ]
 
 
-def compared(record: Record, grid: Grid) -> Sheet:
+def compared(record: Record, grid: Grid) -> Table:
     """The stores at the base of the grid."""
     people, friends = grid.base
     head = ["store"]
@@ -58,10 +36,10 @@ def compared(record: Record, grid: Grid) -> Sheet:
         for name, cells in by_store(record.rows, people=people, friends=friends).items()
     ]
     title = f"{people:,} people, {friends:,} friends each: deliveries/s"
-    return Sheet(title, [*head, "bytes per entry"], rows)
+    return Table(title, [*head, "bytes per entry"], rows)
 
 
-def clusters(record: Record) -> Sheet:
+def clusters(record: Record) -> Table:
     """What a delivery costs the nodes of a cluster, and how even their shares are."""
     rows = [
         [row["store"], *(f"{row[name]:,}" for name in Grid._fields), *map(number, _shares(row))]
@@ -72,7 +50,7 @@ def clusters(record: Record) -> Sheet:
         *("store", *Grid._fields, "primaries µs", "replicas µs", "client µs", "busiest over mean"),
         *("round trips per batch and primary", "replicated bytes"),
     ]
-    return Sheet("Clusters: per delivery", head, rows)
+    return Table("Clusters: per delivery", head, rows)
 
 
 def _shares(row: Row) -> Iterator[float | None]:
@@ -83,7 +61,7 @@ def _shares(row: Row) -> Iterator[float | None]:
     yield from (row.get("trips"), row.get("replicated_bytes"))
 
 
-def reads(record: Record) -> Sheet:
+def reads(record: Record) -> Table:
     """Pages of 20 from full timelines."""
     rows = []
     for name in dict.fromkeys(map(name_of, record.reads)):
@@ -91,10 +69,10 @@ def reads(record: Record) -> Sheet:
         figures = [_rate_and_us(reads.get(read, {}), "reads_per_s") for read in READS]
         rows.append([name, *chain.from_iterable(figures)])
     head = [label for read in READS for label in (f"{read}/s", "client + server µs")]
-    return Sheet("Reads of 20 posts", ["store", *head], rows)
+    return Table("Reads of 20 posts", ["store", *head], rows)
 
 
-def requests(record: Record) -> Sheet:
+def requests(record: Record) -> Table:
     """What requests cost the servers, against gunicorn alone."""
     whole_us: dict[str, float] = {}
     rows = []
@@ -106,10 +84,10 @@ def requests(record: Record) -> Sheet:
         server = row.get("server", GUNICORN)
         rows.append([row["request"], server, *figures, f"{whole / plain:.2f}"])
     head = ["request", "server", "bytes", "app server µs", "proxy µs", "Redis µs", "of gunicorn's"]
-    return Sheet("A post, and a feed of 20 posts from `ring`: CPU by app server", head, rows)
+    return Table("A post, and a feed of 20 posts from ring: CPU by app server", head, rows)
 
 
-def beside(record: Record) -> Sheet:
+def beside(record: Record) -> Table:
     """The floors of the servers, and the ways of other systems."""
     rows = [
         [_beside(row), *(number(row[cost]) for cost in COSTS)]
@@ -117,10 +95,10 @@ def beside(record: Record) -> Sheet:
         if row["kind"] != "store"
     ]
     head = ["what", "deliveries or commands/s", "client µs", "server µs"]
-    return Sheet("Floors, and other systems' ways", head, rows)
+    return Table("Floors, and other systems' ways", head, rows)
 
 
-def whole(record: Record, grid: Grid) -> Sheet:
+def whole(record: Record, grid: Grid) -> Table:
     """Deliveries/s of all cells."""
     head = ["store", "people", "friends", *(f"batches of {batch}" for batch in grid.batch)]
     rows = [
@@ -128,7 +106,7 @@ def whole(record: Record, grid: Grid) -> Sheet:
         for people, friends in grid.graphs
         for name, cells in by_store(record.rows, people=people, friends=friends).items()
     ]
-    return Sheet("Deliveries/s in all cells", head, sorted(rows, key=lambda row: row[0]))
+    return Table("Deliveries/s in all cells", head, sorted(rows, key=lambda row: row[0]))
 
 
 def by_store(rows: Sequence[Row], **where: int) -> dict[str, dict[int, Row]]:

@@ -5,14 +5,29 @@ from enum import StrEnum
 
 from lab.experiments import EXPERIMENTS
 from lab.reporting.formats import few, number
+from lab.reporting.page import Verdict
 from lab.reporting.presentation import Presentation, Published
+from lab.reporting.table import Chip
 from lab.results.result import Result
 from lab.results.summary import Summary, is_tie
-from lab.results.verdict import GOOD, WHAT_TO_DO, Deliveries, Figures
+from lab.results.verdict import WHAT_TO_DO, Deliveries, Figures
 from lab.targets.variants import OutsideVariant
 
 ANSWERING = 0.9
 """Variants with a smaller share of successful requests are not compared by speed."""
+CHIPS: dict[StrEnum, str] = {
+    Deliveries.CLEAN: "clean",
+    Deliveries.EXPECTED: "clean",
+    Deliveries.LOST: "lost",
+    Deliveries.NOT_COMPARED: "unknown",
+    Figures.SOUND: "clean",
+    Figures.SHARED: "unknown",
+    Figures.SHORT: "short",
+    Figures.INCONSISTENT: "doubtful",
+    Figures.BUSY: "doubtful",
+    Figures.NONE: "unknown",
+}
+"""What a verdict looks like."""
 
 
 def summaries(results: Iterable[Result]) -> list[Summary]:
@@ -32,9 +47,23 @@ def presentation_of(compared: Sequence[Summary]) -> Presentation:
 
 
 def published_beside(compared: Sequence[Summary]) -> Sequence[Published]:
-    """Return the published figures; none beside nothing but somebody else's service."""
+    """Return the published figures; none beside other loads or nothing but others' services."""
+    presentation = presentation_of(compared)
     is_ours = any(not isinstance(it.variant, OutsideVariant) for it in compared)
-    return presentation_of(compared).published if is_ours else ()
+    is_alike = presentation.is_published_load(compared[-1].results[0])
+    return presentation.published if is_ours and is_alike else ()
+
+
+def in_order(compared: Sequence[Summary]) -> list[Summary]:
+    """Return the summaries load by load, those that are ranked first, the best on top."""
+    best = [id(summary) for summary in ranked(compared)]
+    if presentation_of(compared).verdict(compared):
+        return list(compared)
+    loads = list(dict.fromkeys(summary.load for summary in compared))
+    places = {name: at for at, name in enumerate(best)}
+    return sorted(
+        compared, key=lambda it: (loads.index(it.load), places.get(id(it), len(compared)))
+    )
 
 
 def ranked(compared: Sequence[Summary]) -> list[Summary]:
@@ -77,13 +106,8 @@ def answer(compared: Sequence[Summary]) -> str:
         return "Not ranked: what finished with a clean audit has no figures that can be compared."
     if not best:
         return f"No variant {presentation.condition}. See the errors."
-    said = (
-        presentation.praise(best[0]),
-        _ties(best),
-        _contrast(best),
-        presentation.beside(compared),
-    )
-    return " ".join(filter(None, said))
+    parts = presentation.praise(best[0]), _ties(best), _contrast(best)
+    return " ".join(filter(None, (*parts, presentation.beside(compared))))
 
 
 def _ties(best: Sequence[Summary]) -> str:
@@ -118,24 +142,23 @@ def _contrast(best: Sequence[Summary]) -> str:
     return presentation.contrast.format(name=last.name, ratio=bound + times, rates=rates)
 
 
-def verdicts(compared: Sequence[Summary]) -> list[tuple[str, str, str]]:
-    """Return the name of either verdict, its colour's kind, and in words what to do."""
+def verdicts(compared: Sequence[Summary]) -> list[Verdict]:
+    """Return what became of deliveries, and what figures are worth, the worst first."""
     return [
-        _told("Deliveries", "failed", Deliveries, [(it.name, it.deliveries) for it in compared]),
-        _told("Figures", "unsound", Figures, [(it.name, it.figures) for it in compared]),
+        _verdict("Deliveries", Deliveries, [(it.name, it.deliveries) for it in compared]),
+        _verdict("Figures", Figures, [(it.name, it.figures) for it in compared]),
     ]
 
 
-def _told(
-    about: str, bad: str, values: type[StrEnum], found: Sequence[tuple[str, StrEnum]]
-) -> tuple[str, str, str]:
-    said = []
+def _verdict(about: str, values: type[StrEnum], found: Sequence[tuple[str, StrEnum]]) -> Verdict:
+    by_value = []
     for value in reversed(values):
         names = [name for name, it in found if it is value]
         where = f" in {few(names)}" if len(names) < len(found) else ""
-        said += [f"{value.capitalize()}{where}{WHAT_TO_DO.get(value, '')}."] if names else []
-    kind = "measured" if all(it in GOOD for _, it in found) else bad
-    return about, kind, " ".join(said)
+        if names:
+            chip = Chip(CHIPS[value], value.capitalize())
+            by_value.append((chip, where + WHAT_TO_DO.get(value, "")))
+    return Verdict(about, by_value)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 
+LEAST = 0.001
+"""Smaller figures are not told apart."""
+
 
 def number(value: float | None) -> str:
     """Format a figure with its significant digits."""
     if value is None:
         return "-"
+    if 0 < value < LEAST:
+        return f"<{LEAST}"
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 

@@ -1,96 +1,143 @@
-"""The report as one HTML file without other files."""
+"""The page of a report: the same content as one HTML file, as Markdown, and in a terminal."""
 
-from collections.abc import Iterator, Sequence
-from itertools import zip_longest
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
+from rich.console import Console
 
-from lab.reporting import first_screen, plots, tables
-from lab.reporting.comparison import answer, presentation_of, published_beside, verdicts
+from lab.progress import print_whole
 from lab.reporting.meanings import MEANINGS
-from lab.results.result import Result
-from lab.results.summary import Summary
-from lab.results.verdict import KINDS
+from lab.reporting.plots import Drawing
+from lab.reporting.table import TERMINAL, Chip, Table
 
 HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
+READING = "docs/reading-a-report.md"
 TEMPLATES = Environment(
-    loader=FileSystemLoader([HERE, HERE.parent / "bench", HERE.parent / "advise"]),
-    autoescape=True,
-    undefined=StrictUndefined,
+    loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
-TEMPLATES.globals["script"] = Markup((HERE / "tables.js").read_text())  # noqa: S704  our own
 
 
-def as_html(results: Sequence[Result], compared: Sequence[Summary], folder: Path) -> str:
-    """Return the page; its links to lessons work from a folder inside the repository."""
-    presentation = presentation_of(compared)
-    kinds = [KINDS[summary.status] for summary in compared]
-    return TEMPLATES.get_template("page.html").render(
-        title=tables.title(results),
-        tried=first_screen.tried(results, compared),
-        advice=first_screen.advice(compared),
-        lesson=first_screen.lesson(presentation.lesson, folder),
-        axis=presentation.axis,
-        meanings=MEANINGS,
-        answer=answer(compared),
-        verdicts=verdicts(compared),
-        machine=tables.machine(results),
-        headline=Markup(headline(compared)),  # noqa: S704  our own drawing
-        columns=tables.labels(presentation.columns),
-        rows=[
-            {"kind": kind, "cells": cells}
-            for kind, cells in zip_longest(kinds, tables.rows(compared), fillvalue="published")
-        ],
-        remarks=tables.remarks(results, compared),
-        plots=list(_plots(compared, folder)),
-        errors=tables.errors(results),
-        variants=[_variant(summary) for summary in compared],
-        limitations=tables.limitations(results, compared),
-    )
+@dataclass(frozen=True)
+class Picture:
+    kind = "picture"
+    heading: str
+    text: str
+    drawing: Drawing
+    file: str = ""
+    """Name of the picture beside the page, if it is kept."""
+
+    def as_markdown(self) -> str:
+        return f"![{self.heading}]({self.file})\n\n{self.text}" if self.file else ""
 
 
-def headline(compared: Sequence[Summary]) -> str:
-    """Draw the experiment's main figure, beside what was published."""
-    presentation = presentation_of(compared)
-    column = presentation.headline
-    marks = [
-        plots.Mark(one.what, one.figures[column.label], one.figures.get("success"))
-        for one in published_beside(compared)
-        if column.label in one.figures
-    ]
-    is_bound = presentation.more_is_better and not presentation.measures_generator
-    offered = max(summary.results[0].offered_rps for summary in compared) if is_bound else None
-    return plots.bars(compared, column.figure, presentation.axis, marks, offered)
+@dataclass(frozen=True)
+class Listing:
+    kind = "listing"
+    text = ""
+    heading: str
+    items: Sequence[str]
+
+    def as_markdown(self) -> str:
+        return "\n".join([f"## {self.heading}", "", *(f"- {item}" for item in self.items)])
 
 
-def _plots(compared: Sequence[Summary], folder: Path) -> Iterator[dict[str, object]]:
-    results = [result for summary in compared for result in summary.results]
-    for plot in presentation_of(compared).pictures:
-        if not any(map(plot.data, results)):
-            continue
-        yield {
-            "heading": plot.heading,
-            "text": plot.text,
-            "lesson": first_screen.lesson(plot.lesson, folder),
-            "svg": Markup(plot.draw(compared)),  # noqa: S704  our own drawing
-        }
+@dataclass(frozen=True)
+class Command:
+    """How to repeat something, and what it ran with."""
+
+    name: str
+    command: str
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
-def _variant(summary: Summary) -> dict[str, object]:
-    result = summary.results[0]
-    env = result.environment
-    servers = ", ".join(f"{role}: {version}" for role, version in env["servers"].items())
-    packages = ", ".join(f"{name} {version}" for name, version in env["packages"].items())
-    settings = " ".join(f"{name}={value}" for name, value in env["settings"].items())
-    memory = ", ".join(f"{role} {mib:,.0f} MiB" for role, mib in result.memory_mib.items() if mib)
-    facts = {
-        "settings": settings,
-        "servers": servers,
-        "packages": packages,
-        "memory": memory,
-        "durability given away": "; ".join(env["durability_given_away"]) or "none",
-        "runs": ", ".join(one.started_at for one in summary.results),
-    }
-    return {"name": summary.name, "command": env["command"], "facts": list(facts.items())}
+@dataclass(frozen=True)
+class Commands:
+    kind = "commands"
+    text = ""
+    heading: str
+    commands: Sequence[Command]
+
+    def as_markdown(self) -> str:
+        return ""
+
+
+Part = Table | Picture | Listing | Commands
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What was found about something, with those that it was found of."""
+
+    about: str
+    found: Sequence[tuple[Chip, str]]
+
+    def __str__(self) -> str:
+        return " ".join(f"{chip}{text}." for chip, text in self.found)
+
+
+@dataclass(frozen=True)
+class Page:
+    title: str
+    answer: str
+    """What came out, for somebody who knows nothing of it."""
+    facts: Mapping[str, str]
+    """Further lines of the first screen, by what they are about."""
+    parts: Sequence[Part]
+    verdicts: Sequence[Verdict] = ()
+    lesson: str = READING
+    """The page of the repository that explains it."""
+    files: Sequence[str] = ()
+    """Data beside the page."""
+
+    def write(self, path: Path) -> Path:
+        """Write the page, and beside it its pictures that have a name."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        html = TEMPLATES.get_template("page.html").render(
+            page=self,
+            meanings=MEANINGS,
+            lessons=[lesson(it, path.parent) for it in dict.fromkeys((self.lesson, READING))],
+            script=Markup((HERE / "tables.js").read_text()),  # noqa: S704  our own
+            svg=Markup,
+        )
+        path.write_text(html)
+        for part in self.parts:
+            if isinstance(part, Picture) and part.file:
+                (path.parent / part.file).write_text(part.drawing.alone)
+        return path
+
+    def as_markdown(self) -> str:
+        return "\n\n".join(
+            [
+                f"# {self.title}",
+                self.answer,
+                *(f"**{it.about}**: {it}" for it in self.verdicts),
+                *(f"**{about}**: {text}" for about, text in self.facts.items()),
+                *filter(None, (part.as_markdown() for part in self.parts)),
+                "",
+            ]
+        ).rstrip("\n") + "\n"  # fmt: skip
+
+    def show(self) -> None:
+        """Print the tables and what came out."""
+        tables = [part.as_rich() for part in self.parts if isinstance(part, Table)]
+        print_whole(*tables)
+        console = Console(highlight=False, markup=False)
+        for part in self.parts:
+            if isinstance(part, Listing) and part.heading != "Limitations":
+                console.print(f"{part.heading}:", *part.items, sep="\n")
+        console.print(self.answer)
+        for verdict in self.verdicts:
+            worst = next((TERMINAL[it.kind] for it, _ in verdict.found if it.kind in TERMINAL), "")
+            console.print(f"{verdict.about}: {verdict}", style=worst)
+
+
+def lesson(path: str, folder: Path) -> dict[str, str | None]:
+    """Return a page of the repository, with a link where the report lies in the repository."""
+    here = folder.resolve()
+    is_inside = here.is_relative_to(REPOSITORY)
+    return {"path": path, "link": os.path.relpath(REPOSITORY / path, here) if is_inside else None}

@@ -1,10 +1,12 @@
-"""The pictures of a report: figures of results in, SVG out, for light and dark pages alike."""
+"""Pictures: figures in, SVG out, for light and dark pages, wide windows and phones."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from io import StringIO
-from typing import Any, NamedTuple
+from textwrap import wrap
+from types import MappingProxyType
+from typing import Any, Concatenate, NamedTuple, ParamSpec
 
 import matplotlib as mpl
 
@@ -12,62 +14,45 @@ mpl.use("svg")
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator
+from matplotlib.patches import Patch
+from matplotlib.ticker import LogLocator, NullLocator
 
 from lab.reporting.formats import number
-from lab.results.result import Figure as Value
 from lab.results.result import Result
 from lab.results.summary import Summary
 
-
-class Mark(NamedTuple):
-    """A published figure, and the share of requests that had succeeded, where that is known."""
-
-    what: str
-    value: float
-    success: float | None
-
-
-Drawing = Callable[..., Figure]
-Points = Sequence[tuple[float, float]]
-
+WIDE, NARROW = 11.0, 3.6
+"""Inches: of a drawing as wide as a page, and of one for a phone."""
 TIP = "tip: "
 """Prefix of a gid whose rest a page shows on hover."""
-CURVES = 8
-"""Curves in colour; more are drawn in grey."""
 INK = "#010203"
 """Placeholder colour; replaced by the page's text colour."""
-GOOD, BAD, PUBLISHED = "#2f7ed8", "#d9480f", "#8a63d2"
-GREY = "#7d8590"
-ROLE_COLOURS = {
-    "web": "#2f7ed8",
-    "workers": "#12a594",
-    "database": "#e5a50a",
-    "redis": "#d9480f",
-    "broker": "#8a63d2",
-    "proxy": "#57ab5a",
-    "locust": "#8b949e",
-    "lab": "#c9d1d9",
-}
+GREY, PUBLISHED = "#7d8590", "#8a63d2"
 SERIES = (
-    *("#2f7ed8", "#d9480f", "#12a594", "#e5a50a", "#8a63d2", "#57ab5a", "#c2528b"),
-    *("#a0713d", "#94d82d", "#e64980", "#8b949e", "#15aabf", "#5f3dc4"),
+    *("#2f7ed8", "#e8730c", "#12a594", "#e5a50a", "#c2528b"),
+    *("#57ab5a", "#a0713d", "#15aabf", "#94a813", "#5f3dc4"),
 )
-"""Colours of curves, in the order of the legend."""
-LATE_MS = 1000
-"""A longer lag is written beside the rate, which a backlog doesn't slow."""
-WIDTH = 5.4
-"""Inches; narrow, so that text is readable on a phone."""
-ROW = 0.27
-REM_PER_INCH = 7
-"""Least width of a drawing on a page, below which its text would be too small; it scrolls."""
-LETTER = 0.065
-"""Inches; room for each letter of a name beyond ROOM."""
-ROOM = 34
+"""Colours of variants, in the order of the table; further ones are grey."""
+ROLE_COLOURS = {
+    "web": "#5b7083",
+    "workers": "#8fa9b8",
+    "database": "#a58f6f",
+    "redis": "#b5766a",
+    "broker": "#93809e",
+    "proxy": "#7d9a83",
+    "locust": "#b4bac0",
+    "lab": "#d0d4d8",
+}
+"""Muted, so that no role has the colour of a variant."""
+LETTER = 0.075
+"""Inches of a letter."""
+LOG_FROM = 30
+"""Largest ÷ smallest value from which on an axis is logarithmic."""
 STYLE: Any = {
     "svg.fonttype": "none",
     "svg.hashsalt": "feed",  # the same picture is the same file
     "font.size": 8,
+    "legend.fontsize": 8,
     "font.family": "sans-serif",
     **{f"{part}.color": INK for part in ("text", "xtick", "ytick")},
     "axes.labelcolor": INK,
@@ -79,277 +64,270 @@ STYLE: Any = {
     "savefig.facecolor": "none",
     "legend.frameon": False,
 }
+Points = Sequence[tuple[float, float]]
+P = ParamSpec("P")
 
 
-def as_svg(draw: Drawing) -> Callable[..., str]:
-    """Make a function that returns a figure return an SVG element, with the page's own ink."""
+class Drawing(NamedTuple):
+    """The same picture twice, as SVG elements in the page's own ink."""
+
+    wide: str
+    narrow: str
+
+    @property
+    def alone(self) -> str:
+        """For a file of its own, with an ink that shows on white and on black."""
+        return self.wide.replace("<svg ", f'<svg color="{GREY}" font-family="sans-serif" ', 1)
+
+
+class Bar(NamedTuple):
+    name: str
+    parts: Sequence[tuple[str, float, str]]
+    """Tip, length and colour, from left to right."""
+    label: str
+    ends: tuple[float, float] = (0.0, 0.0)
+    """The smallest and the largest of several runs."""
+    is_crossed: bool = False
+
+    @property
+    def length(self) -> float:
+        return max(self.ends[1], sum(length for _, length, _ in self.parts))
+
+
+class Line(NamedTuple):
+    name: str
+    """Empty: it has no place in the legend."""
+    points: Points
+    colour: str
+    tip: str = ""
+    form: str = "-"
+
+
+def as_svg(draw: Callable[Concatenate[float, P], Figure]) -> Callable[P, Drawing]:
+    """Make a function of a width in inches return its figure in both widths."""
 
     @wraps(draw)
-    def drawn(*args: object) -> str:
-        out = StringIO()
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> Drawing:
         with mpl.rc_context(STYLE):
-            figure = draw(*args)
-            figure.savefig(out, format="svg", metadata={"Date": None})
-        svg = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
-        svg = re.sub(rf'<g id="{TIP}(.*?)">', r"<g><title>\1</title>", svg)
-        svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # several drawings share a page
-        svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
-        svg = re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
-        least = figure.get_figwidth() * REM_PER_INCH
-        return svg.replace("<svg ", f'<svg style="min-width: {least:.0f}rem" ', 1)
+            return Drawing(*(_svg(draw(width, *args, **kwargs)) for width in (WIDE, NARROW)))
 
     return drawn
 
 
-def standing_alone(svg: str) -> str:
-    """Return a drawing for a file of its own, with an ink that shows on white and on black."""
-    return svg.replace("<svg ", f'<svg color="{GREY}" font-family="sans-serif" ', 1)
+def _svg(figure: Figure) -> str:
+    out = StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None})
+    svg = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
+    svg = re.sub(rf'<g id="{TIP}(.*?)">', r"<g><title>\1</title>", svg)
+    svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # several drawings share a page
+    svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
+    return re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
+
+
+def colours(names: Iterable[str]) -> dict[str, str]:
+    """Return the colour of each name, the same in all pictures of a page."""
+    known = list(dict.fromkeys(names))
+    return {name: SERIES[at] if at < len(SERIES) else GREY for at, name in enumerate(known)}
+
+
+def colours_of(compared: Sequence[Summary]) -> dict[str, str]:
+    return colours(summary.variant.name for summary in compared)
 
 
 @as_svg
 def bars(
-    compared: Sequence[Summary],
-    value: Value,
-    axis: str,
-    published: Sequence[Mark],
-    offered: float | None,
+    width: float,
+    rows: Sequence[Bar],
+    offered: float | None = None,
+    key: Mapping[str, str] = MappingProxyType({}),
 ) -> Figure:
-    """A figure by variant on a log scale, published ones as marks."""
-    rows = len(compared) + len(published)
-    names = [summary.name for summary in compared] + [
-        f"published: {mark.what}" for mark in published
-    ]
-    figure, axes = _rows(names)
-    values = [summary.median(value) or 0.0 for summary in compared] + [
-        mark.value for mark in published
-    ]
-    least = min((one for one in values if one), default=1.0) / 2
-    most = max([*values, offered or 0.0, least])
-    for at, summary in enumerate(compared):
-        _bar(axes, at, summary, value, least)
-    for at, mark in enumerate(published, start=len(compared)):
-        axes.plot(mark.value, at, "D", color=PUBLISHED, markersize=5)
-        _label(axes, mark.value, at, _with_success(mark.value, mark.success))
-    if offered is not None:
-        axes.axvline(offered, color=INK, linewidth=0.8, linestyle=":")
-        axes.text(offered, -0.75, "offered ", ha="right", va="center", fontsize=7)
-    axes.set_yticks(range(rows), names)
-    axes.set_xscale("log")
-    axes.set_xlim(least, most * 40)
-    axes.xaxis.set_major_locator(LogLocator(numticks=6))
-    axes.xaxis.set_major_formatter("{x:,.12g}")
-    axes.set_xlabel(axis)
-    return figure
+    """Bars on a linear axis that begins at 0, each with its label at its end.
 
-
-def _bar(axes: Axes, at: int, summary: Summary, value: Value, least: float) -> None:
-    middle = summary.median(value)
-    if not middle:
-        _label(axes, least, at, summary.nothing if summary.finished else "did not finish")
-        return
-    low, high = summary.spread(value)
-    crossed = None if summary.is_clean else "xxxx"
-    (bar,) = axes.barh(
-        at, middle, height=0.66, left=0, color=GOOD if summary.is_clean else "none",
-        edgecolor=GOOD if summary.is_clean else BAD, hatch=crossed, linewidth=0.8,
-    )  # fmt: skip
-    bar.set_gid(f"{TIP}{summary.name}: {number(middle)} ({number(low)} … {number(high)})")
-    axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
-    _label(
-        axes, high, at, _with_success(middle, summary.median(lambda r: r.success)) + _but(summary)
+    Names are beside the bars, on a phone above them. ``key``: colours by what they mean.
+    """
+    is_narrow = width < WIDE
+    names = ["\n".join(wrap(row.name, 46)) if is_narrow else row.name for row in rows]
+    each = (
+        0.3
+        if not is_narrow
+        else 0.36 + 0.13 * max((name.count("\n") + 1 for name in names), default=1)
     )
-
-
-def _but(summary: Summary) -> str:
-    """Return what a rate alone hides: an audit or a long lag."""
-    if not summary.is_clean:
-        return ", not clean" + (" (as expected)" if summary.as_expected else "")
-    if not summary.figures.can_be_compared:
-        return f", {summary.figures}"
-    lag_ms = summary.median(lambda r: r.lag_ms.get("p99")) or 0.0
-    return f", lag {number(lag_ms / 1000)} s" if lag_ms > LATE_MS else ""
-
-
-def _with_success(value: float, success: float | None) -> str:
-    return number(value) if success is None else f"{number(value)} ({success:.0%})"
-
-
-@as_svg
-def changes(
-    pairs: Sequence[tuple[Summary, Summary]], value: Value, axis: str, said: Sequence[str]
-) -> Figure:
-    """A figure of two runs by variant, with a remark on each pair."""
-    names = [before.name for before, _ in pairs]
-    figure, axes = _rows(names, extra=0.1)
-    for at, pair in enumerate(pairs):
-        for place, colour, when, one in zip(
-            (at - 0.15, at + 0.15), (GREY, GOOD), ("first", "second"), pair, strict=True
-        ):
-            low, high = one.spread(value)
-            middle = one.median(value)
-            if not middle:
-                continue
-            axes.plot([low, high], [place, place], color=INK, linewidth=1.2)
-            (point,) = axes.plot(middle, place, "o", color=colour, markersize=5)
-            point.set_gid(
-                f"{TIP}{one.name}, {when}: {number(middle)} ({number(low)} … {number(high)})"
-            )
-        _label(axes, max(one.spread(value)[1] for one in pair), at, said[at])
-    axes.set_yticks(range(len(pairs)), names)
-    axes.set_xscale("log")
-    axes.margins(x=0.2)
-    axes.xaxis.set_major_locator(LogLocator(numticks=6, subs=(1, 2, 5)))
-    axes.xaxis.set_major_formatter("{x:,.12g}")
-    axes.xaxis.set_minor_formatter("")
-    axes.set_xlabel(f"{axis} (log)")
-    return figure
-
-
-@as_svg
-def latency(compared: Sequence[Summary]) -> Figure:
-    """The share of requests that were answered within a time, from every one's own time."""
-    return _curves(
-        compared,
-        lambda r: [(ms, share / 100) for share, ms in enumerate(r.latency_quantiles_ms)],
-        x="ms until the answer (log)",
-        y="share of requests",
-        log=True,
-    )
-
-
-@as_svg
-def by_second(compared: Sequence[Summary]) -> Figure:
-    """Good answers, and their p99, in each second of the window."""
-    figure = Figure(figsize=(WIDTH, 5.0), layout="constrained")
-    above, below = figure.subplots(2, sharex=True)
-    _draw(above, compared, lambda r: [(second, rate) for second, rate, _ in r.by_second])
-    _draw(below, compared, lambda r: [(second, p99) for second, _, p99 in r.by_second if p99])
-    above.set_ylabel("good answers in a second")
-    above.set_ylim(bottom=0)
-    below.set_ylabel("p99 of a second, ms (log)")
-    below.set_yscale("log")
-    below.yaxis.set_major_formatter("{x:,.12g}")
-    below.set_xlabel("seconds since the measured window began")
-    if above.lines:
-        named = above.get_legend_handles_labels()
-        figure.legend(*named, loc="outside lower center", ncols=2, fontsize=7)
-    return figure
-
-
-@as_svg
-def backlog(compared: Sequence[Summary]) -> Figure:
-    """Posts without a receipt over time; the load ends where a curve begins to fall for good."""
-    return _curves(
-        compared,
-        lambda r: r.backlog,
-        x="seconds since the measured window began",
-        y="posts without a receipt",
-        log=False,
-    )
-
-
-def _curves(
-    compared: Sequence[Summary],
-    points: Callable[[Result], Points],
-    *,
-    x: str,
-    y: str,
-    log: bool,
-) -> Figure:
-    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
+    figure = Figure(figsize=(width, 0.3 + each * max(1, len(rows))), layout="constrained")
     axes = figure.add_subplot()
-    _draw(axes, compared, points)
-    if log:
-        axes.set_xscale("log")
-        axes.xaxis.set_major_formatter("{x:,.12g}")
-    axes.set_ylim(bottom=0)
-    axes.set_xlabel(x)
-    axes.set_ylabel(y)
-    if axes.lines:
-        figure.legend(loc="outside lower center", ncols=2, fontsize=7)
+    axes.spines["bottom"].set_visible(False)
+    axes.tick_params(length=0, labelbottom=False)
+    most = max([row.length for row in rows] + [offered or 0.0, 1e-9])
+    beside = 0.0 if is_narrow else LETTER * max(map(len, names), default=0)
+    axes_in = width - 0.2 - beside
+    label_in = LETTER * max((len(row.label) for row in rows), default=0) + 0.1
+    axes.set_xlim(0, most * axes_in / max(1.0, axes_in - label_in))
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_yticks(range(len(rows)), [""] * len(rows) if is_narrow else names)
+    for at, row in enumerate(rows):
+        low = at + (0.22 if is_narrow else 0.0)
+        _bar(axes, low, row, 0.36 if is_narrow else 0.64)
+        if is_narrow:
+            axes.annotate(
+                names[at], (0, low - 0.2), xytext=(0, 2), textcoords="offset points", va="bottom"
+            )
+    if offered:
+        axes.plot(offered, -0.5, "v", color=INK, markersize=4, clip_on=False)
+        axes.annotate(
+            f"offered {number(offered)}", (offered, -0.5), xytext=(-5, 0), ha="right",
+            va="center", textcoords="offset points", fontsize=7, annotation_clip=False,
+        )  # fmt: skip
+    if key:
+        patches = [Patch(color=colour, label=name) for name, colour in key.items()]
+        figure.legend(handles=patches, loc="outside upper left", ncols=4 if is_narrow else 8)
     return figure
 
 
-def _draw(axes: Axes, compared: Sequence[Summary], points: Callable[[Result], Points]) -> None:
-    """Draw a curve for each run that has points."""
-    for at, summary in enumerate(compared):
-        for run, result in enumerate(summary.results):
-            drawn = points(result)
-            if drawn:
-                name = summary.name if run == 0 and at < CURVES else None
-                xs, ys = zip(*drawn, strict=True)
-                (curve,) = axes.plot(xs, ys, **pen(at), label=name)
-                ends = (
-                    f"{number(min(ys))} … {number(max(ys))} over {number(xs[0])} … {number(xs[-1])}"
-                )
-                curve.set_gid(f"{TIP}{summary.name}: {ends}")
+def _bar(axes: Axes, at: float, row: Bar, height: float) -> None:
+    left = 0.0
+    for tip, length, colour in row.parts:
+        face = "none" if row.is_crossed else colour
+        hatch = "xxxx" if row.is_crossed else None
+        (bar,) = axes.barh(
+            at, length, height, left, color=face, edgecolor=colour, hatch=hatch, linewidth=0.6
+        )
+        bar.set_gid(TIP + tip)
+        left += length
+    low, high = row.ends
+    if high > low:
+        axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
+    axes.annotate(
+        row.label, (max(left, high), at), xytext=(4, 0), textcoords="offset points", va="center"
+    )
 
 
-def pen(at: int) -> dict[str, Any]:
-    """Return how a curve is drawn: the first ones in colour, the rest thin, grey and behind."""
-    if at < CURVES:
-        return {"color": SERIES[at], "linewidth": 1.2}
-    return {"color": GREY, "linewidth": 0.6, "alpha": 0.5, "zorder": 1}
+def panel(axes: Axes, lines: Iterable[Line], x: str, y: str, *, from_0: str = "y") -> None:
+    """Draw lines. An axis is logarithmic, and says so, if its values differ much.
+
+    The axes of ``from_0`` ("x", "y" or both) are linear and begin at 0.
+    """
+    drawn = [line for line in lines if line.points]
+    for line in drawn:
+        (curve,) = axes.plot(
+            *zip(*line.points, strict=True), line.form, color=line.colour, linewidth=1.2,
+            markersize=3.5, label=line.name or None, zorder=1 if line.colour == GREY else 2,
+        )  # fmt: skip
+        curve.set_gid(TIP + (line.tip or line.name))
+    for at, (name, label) in enumerate((("x", x), ("y", y))):
+        values = [point[at] for line in drawn for point in line.points]
+        axis = axes.xaxis if name == "x" else axes.yaxis
+        is_log = name not in from_0 and _spans_decades(values)
+        axis.set_label_text(f"{label} (log)" if is_log else label)
+        if is_log:
+            axes.set(**{f"{name}scale": "log"})
+            axis.set_major_locator(LogLocator(numticks=8))
+            axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter("{x:,.12g}")
+        if name in from_0:
+            axes.set(**{f"{name}lim": (min([0.0, *values]), None)})
+
+
+def _spans_decades(values: Sequence[float]) -> bool:
+    return bool(values) and min(values) > 0 and max(values) / min(values) > LOG_FROM
+
+
+def legend(figure: Figure, *axes: Axes) -> Figure:
+    """Add the names of all lines, each once, below the figure."""
+    found: dict[str, Any] = {}
+    for one in axes or figure.axes:
+        handles, names = one.get_legend_handles_labels()
+        found = dict(zip(names, handles, strict=True)) | found
+    if found:
+        room = figure.get_figwidth() / (LETTER * max(map(len, found)) + 0.6)
+        columns = max(1, min(len(found), int(room)))
+        figure.legend(found.values(), found, loc="outside lower center", ncols=columns)
+    return figure
+
+
+def panels(width: float, count: int = 1, **how: Any) -> tuple[Figure, Sequence[Axes]]:
+    """Return a figure with panels below each other."""
+    height = (3.4 if width == WIDE else 2.8) + (count - 1) * 2.0
+    figure = Figure(figsize=(width, height), layout="constrained")
+    found = figure.subplots(count, sharex=True, squeeze=False, **how)
+    return figure, list(found[:, 0])
 
 
 @as_svg
-def cpu(compared: Sequence[Summary]) -> Figure:
+def latency(width: float, compared: Sequence[Summary]) -> Figure:
+    """The share of requests that were answered within a time, from every one's own time."""
+    figure, (axes,) = panels(width)
+    lines = _runs(compared, lambda r: [(ms, at) for at, ms in enumerate(r.latency_quantiles_ms)])
+    panel(axes, lines, "ms until the answer", "% of the requests")
+    return legend(figure)
+
+
+@as_svg
+def by_second(width: float, compared: Sequence[Summary]) -> Figure:
+    """Good answers, and their p99, in each second of the window."""
+    figure, (above, below) = panels(width, 2)
+    rates = _runs(compared, lambda r: [it[:2] for it in r.by_second])
+    panel(above, rates, "", "good answers", from_0="xy")
+    p99s = _runs(compared, lambda r: [(at, p99) for at, _, p99 in r.by_second if p99])
+    panel(below, p99s, "second of the measured window", "p99, ms", from_0="x")
+    return legend(figure, above)
+
+
+@as_svg
+def backlog(width: float, compared: Sequence[Summary]) -> Figure:
+    """Posts without a receipt over time; the load ends where a curve begins to fall for good."""
+    figure, (axes,) = panels(width)
+    lines = _runs(compared, lambda r: r.backlog)
+    since = "seconds since the measured window began"
+    panel(axes, lines, since, "posts without a receipt", from_0="xy")
+    return legend(figure)
+
+
+def _runs(compared: Sequence[Summary], points: Callable[[Result], Points]) -> list[Line]:
+    """Return a line for each run; the first of a variant is named, the grey ones are not."""
+    known, named, found = colours_of(compared), set[str](), []
+    for summary in compared:
+        for result in summary.results:
+            drawn, colour = points(result), known[summary.variant.name]
+            if drawn:
+                ys = [y for _, y in drawn]
+                tip = f"{summary.name}: {number(min(ys))} … {number(max(ys))}"
+                name = "" if colour == GREY or summary.name in named else summary.name
+                found.append(Line(name, drawn, colour, tip))
+                named.add(summary.name)
+    return found
+
+
+def cpu(compared: Sequence[Summary]) -> Drawing:
     """Cores busy by group of processes, of the run in the middle; lines from least to most."""
-    figure, axes = _rows([summary.name for summary in compared], extra=0.5)
-    for at, summary in enumerate(compared):
-        left, middle = 0.0, sorted(summary.results, key=_cores)[(len(summary.results) - 1) // 2]
-        for role, colour in ROLE_COLOURS.items():
-            used = middle.cores(role) or 0.0
-            (bar,) = axes.barh(
-                at, used, left=left, height=0.66, color=colour, label=role if not at else None
-            )
-            bar.set_gid(f"{TIP}{summary.name}, {role}: {used:.2f} cores")
-            left += used
-        axes.plot(summary.spread(_cores), [at, at], color=INK, linewidth=1.2)
-    axes.set_yticks(range(len(compared)), [summary.name for summary in compared])
-    axes.set_xlabel("cores busy")
-    figure.legend(loc="outside upper center", ncols=len(ROLE_COLOURS) // 2, fontsize=7)
-    return figure
+    runs = [result for summary in compared for result in summary.results]
+    used = {role for run in runs for role, seconds in run.cpu_s.items() if seconds}
+    key = {role: colour for role, colour in ROLE_COLOURS.items() if role in used}
+    return bars([_cpu_bar(summary) for summary in compared], key=key)
+
+
+def _cpu_bar(summary: Summary) -> Bar:
+    middle = sorted(summary.results, key=_cores)[(len(summary.results) - 1) // 2]
+    used = {role: middle.cores(role) or 0.0 for role in ROLE_COLOURS}
+    parts = [
+        (f"{summary.name}, {role}: {cores:.2f} cores", cores, ROLE_COLOURS[role])
+        for role, cores in used.items()
+        if cores
+    ]
+    return Bar(summary.name, parts, f"{_cores(middle):.2f} cores", summary.spread(_cores))
 
 
 def _cores(result: Result) -> float:
     return sum(result.cores(role) or 0.0 for role in ROLE_COLOURS)
 
 
-@as_svg
-def cost(compared: Sequence[Summary]) -> Figure:
+def cost(compared: Sequence[Summary]) -> Drawing:
     """CPU seconds of the whole service for a million deliveries."""
-    shown = [summary for summary in compared if summary.median(_cost)]
-    figure, axes = _rows([summary.name for summary in shown] or [""])
-    for at, summary in enumerate(shown):
-        seconds, (low, high) = summary.median(_cost) or 0.0, summary.spread(_cost)
-        axes.barh(at, seconds, height=0.66, color=GOOD)
-        axes.plot([low, high], [at, at], color=INK, linewidth=1.2)
-        _label(axes, high, at, number(seconds))
-    axes.set_yticks(range(len(shown)), [summary.name for summary in shown])
-    axes.set_xscale("log")
-    axes.xaxis.set_major_formatter("{x:,.12g}")
-    axes.margins(x=0.15)
-    axes.set_xlabel("CPU seconds for a million deliveries, requests included (log)")
-    return figure
+    known, rows = colours_of(compared), []
+    for summary in compared:
+        if seconds := summary.median(_cost):
+            part = (summary.name, seconds, known[summary.variant.name])
+            rows.append(Bar(summary.name, [part], number(seconds), summary.spread(_cost)))
+    return bars(rows)
 
 
 def _cost(result: Result) -> float | None:
     return result.cpu_s_per_million_deliveries
-
-
-def _rows(names: Sequence[str], extra: float = 0.0) -> tuple[Figure, Axes]:
-    """Return a figure with a row for each name, the first on top."""
-    count = len(names)
-    width = WIDTH + LETTER * max(0, max(map(len, names)) - ROOM)
-    figure = Figure(figsize=(width, 0.75 + extra + ROW * count), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_ylim(count - 0.4, -1.1 if not extra else -0.6)
-    axes.tick_params(axis="y", length=0)
-    return figure, axes
-
-
-def _label(axes: Axes, x: float, y: float, text: str) -> None:
-    axes.annotate(
-        text, (x, y), xytext=(4, 0), textcoords="offset points", va="center", fontsize=7
-    )  # fmt: skip

@@ -36,9 +36,7 @@ class Published(NamedTuple):
 class Plot(NamedTuple):
     heading: str
     text: str
-    draw: Callable[[Sequence[Summary]], str]
-    lesson: str = "docs/reading-a-report.md"
-    """The page of the repository that explains it."""
+    draw: Callable[[Sequence[Summary]], plots.Drawing]
     data: Callable[[Result], object] = lambda result: True
     """What it draws of a result; it is left out where no result has any."""
 
@@ -54,17 +52,19 @@ LATENCY = Plot(
     "Latency",
     "The share of requests that were answered within a time, from every request's own time.",
     plots.latency,
+    lambda r: r.latency_quantiles_ms,
 )
 BY_SECOND = Plot(
     "Second by second",
     "Whether a variant is steady: good answers and the p99 of their latency in each second.",
     plots.by_second,
-    data=lambda r: r.by_second,
+    lambda r: r.by_second,
 )
 CPU = Plot(
     "Where the CPU went",
     "Cores busy by role, of the run in the middle. Thin lines: the least and the most of all runs.",
     plots.cpu,
+    lambda r: r.cpu_s,
 )
 
 
@@ -72,11 +72,13 @@ class Presentation(ABC):
     """What reports show of an experiment, and what they say about it."""
 
     published: ClassVar[tuple[Published, ...]] = ()
+    published_note: ClassVar[str] = ""
+    """How the published figures have to be read."""
     columns: ClassVar[tuple[Column, ...]]
     headline: ClassVar[Column]
     """The column that the top picture draws."""
     axis: ClassVar[str]
-    """Label of that picture's axis."""
+    """Heading of that picture: the figure in words, with its unit."""
     more_is_better: ClassVar[bool] = False
     tie_break: ClassVar[str] = ""
     """What decides between variants that tie by the headline."""
@@ -94,6 +96,10 @@ class Presentation(ABC):
     condition: ClassVar[str] = "that delivers finished with a clean audit"
     """What a variant has to meet to be ranked, as the end of a sentence."""
 
+    @property
+    def heading(self) -> str:
+        return self.axis[0].upper() + self.axis[1:]
+
     def summaries(
         self, results: Sequence[Result], variant_named: Callable[[str], Variant]
     ) -> list[Summary]:
@@ -106,6 +112,10 @@ class Presentation(ABC):
             for variants in groups.values()
             for variant, group in variants.items()
         ]
+
+    def is_published_load(self, result: Result) -> bool:
+        """Return whether the published figures are of such a load."""
+        return True
 
     @abstractmethod
     def praise(self, summary: Summary) -> str:

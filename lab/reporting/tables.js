@@ -1,7 +1,7 @@
 "use strict";
 // Sorts and filters the tables of a page. Without it they are plain tables.
 function figureIn(text) {
-  const found = text.replaceAll(",", "").match(/^(?:≥ )?(-?[\d.]+)/);
+  const found = text.replaceAll(",", "").match(/^(?:≥ |<)?(-?[\d.]+)/);
   return found ? Number(found[1]) : null;
 }
 function compareCells(a, b) {
@@ -36,5 +36,5 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.addEventListener("click", () => sortBy(table, heading, column));
     heading.append(button);
   });
-  if (table.tBodies[0].rows.length > 5) addFilter(table);
+  if (table.tBodies[0].rows.length > 12) addFilter(table);
 }

@@ -4,17 +4,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from markupsafe import Markup
-from rich.table import Table
-
-from lab.progress import print_whole
-from lab.reporting import first_screen, plots
+from lab.reporting import plots
 from lab.reporting.comparison import presentation_of, summaries
 from lab.reporting.formats import few
-from lab.reporting.meanings import MEANINGS
-from lab.reporting.page import TEMPLATES
+from lab.reporting.machine import machine
+from lab.reporting.page import Page, Picture
 from lab.reporting.presentation import Column
-from lab.reporting.tables import audit, cell, labels, machine, without_rows
+from lab.reporting.table import Table
+from lab.reporting.tables import audit, brief, cell, labels
 from lab.results.result import Result, results_of
 from lab.results.summary import ENOUGH_REPEATS, Summary, is_tie
 
@@ -22,6 +19,11 @@ MACHINE = ("cpu", "cpus", "memory_gib")
 """Facts that have to be equal for a comparison."""
 LOAD = ("window_s", "offered_rps")
 PAGE = "compare.html"
+PICTURE = (
+    "Of each variant the first run in grey and the second in colour, each the median of its runs. "
+    "Thin lines: the smallest and the largest. A tie: the two can't be told apart by these runs."
+)
+TABLE = "first → second (second ÷ first); the smallest and the largest of several runs in brackets."
 BETTER, WORSE, TIE, NOTHING = "better", "worse", "a tie", "no figure"
 NOT_COMPARED = "not compared, for their audits, laws or Locust"
 
@@ -31,7 +33,6 @@ Pair = tuple[Summary, Summary]
 class TwoRuns(NamedTuple):
     first: Path
     second: Path
-    machines: tuple[str, str]
     pairs: Sequence[Pair]
     """The variants that both folders have."""
     unlike: Sequence[str]
@@ -48,9 +49,9 @@ def compare(first: Path, second: Path, *, anyway: bool) -> Path:
     runs = _read_both(first, second)
     if runs.unlike and not anyway:
         raise ValueError(f"the runs differ ({'; '.join(runs.unlike)}); --anyway compares them")
-    print_whole(_as_table(runs))
-    (second / PAGE).write_text(_as_html(runs))
-    return second / PAGE
+    page = _page(runs)
+    page.show()
+    return page.write(second / PAGE)
 
 
 def _read_both(first: Path, second: Path) -> TwoRuns:
@@ -64,33 +65,46 @@ def _read_both(first: Path, second: Path) -> TwoRuns:
         raise ValueError(f"{first} and {second} share no variant")
     loads = [difference for pair in pairs for difference in _unlike_loads(*pair)]
     unlike = [*_differences(one[0], other[0]), *loads]
-    return TwoRuns(first, second, (machine(one), machine(other)), pairs, unlike)
+    return TwoRuns(first, second, pairs, unlike)
 
 
-def _as_table(runs: TwoRuns) -> Table:
-    columns = [column for column in presentation_of(runs.pairs[0]).columns if column.brief]
-    title, unlike = f"{runs.first} → {runs.second}", ", ".join(runs.unlike)
-    table = without_rows(columns, title, unlike or None)
-    for pair in runs.pairs:
-        table.add_row(*_cells(pair, columns))
-    return table
-
-
-def _as_html(runs: TwoRuns) -> str:
+def _page(runs: TwoRuns) -> Page:
     shown = presentation_of(runs.pairs[0])
-    said = [_ratio(*pair, shown.headline) for pair in runs.pairs]
-    picture = plots.changes(runs.pairs, shown.headline.figure, shown.headline.label, said)
-    return TEMPLATES.get_template(PAGE).render(
-        runs=runs,
+    rows = [_cells(pair, shown.columns) for pair in runs.pairs]
+    table = Table("All figures", labels(shown.columns), rows, TABLE, brief(shown.columns))
+    changes = [bar for pair in runs.pairs for bar in _bars(pair, shown.headline)]
+    return Page(
+        title="Two runs side by side",
         answer=_answer(runs),
-        advice=_advice(runs),
-        lesson=first_screen.lesson("docs/reading-a-report.md", runs.second),
-        headline=shown.headline.label,
-        picture=Markup(picture),  # noqa: S704  our own drawing
-        columns=labels(shown.columns),
-        rows=[{"kind": "", "cells": _cells(pair, shown.columns)} for pair in runs.pairs],
-        meanings=MEANINGS,
+        facts={
+            "What was compared": (
+                f"{runs.first} → {runs.second}: {len(runs.pairs)} pairs of a variant and a load "
+                "that both have."
+            ),
+            "The first, on": _machine([first for first, _ in runs.pairs]),
+            "The second, on": _machine([second for _, second in runs.pairs]),
+            "What to do with it": _advice(runs),
+        },
+        parts=[Picture(shown.heading, PICTURE, plots.bars(changes)), table],
     )
+
+
+def _machine(compared: Sequence[Summary]) -> str:
+    return machine([result.environment for summary in compared for result in summary.results])
+
+
+def _bars(pair: Pair, column: Column) -> list[plots.Bar]:
+    """Return a grey bar for the first, and one in colour with the change for the second."""
+    found = []
+    for name, colour, one in zip(
+        (pair[0].name, "second"), (plots.GREY, plots.SERIES[0]), pair, strict=True
+    ):
+        middle, change = one.median(column.figure), _ratio(*pair, column)
+        label = cell(one, column._replace(spread=False))
+        label += f" ({change})" if change and one is pair[1] else ""
+        parts = [(f"{one.name}: {label}", middle, colour)] if middle else []
+        found.append(plots.Bar(name, parts, label, one.spread(column.figure)))
+    return found
 
 
 def _answer(runs: TwoRuns) -> str:

@@ -9,8 +9,6 @@ from launch.variants import Variant
 FAILED, UNSOUND = 1, 3
 """Exit statuses (docs/laboratory.md)."""
 HARM = (0, UNSOUND, FAILED, 130).index  # a sort key
-KINDS = {0: "measured", UNSOUND: "unsound", FAILED: "failed"}
-"""What a status is coloured by."""
 
 
 class Deliveries(StrEnum):

@@ -63,7 +63,7 @@ class ActivityPresentation(Presentation):
         CORES_BUSY,
     )
     headline = TIMES
-    axis = "mean ms of the accumulated times"
+    axis = "mean of the accumulated times, ms"
     findings = ("wrong_answers",)
     limitations: ClassVar[tuple[str, ...]] = (
         f"A request that isn't answered within {TIMEOUT_S} s has failed and is in no latency; a "

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.__main__ import main
-from lab.advise.answer import _amounts, advise, sheets, verdict
+from lab.advise.answer import _amounts, advise, tables, verdict
 from lab.advise.candidates import (
     ALONE,
     Candidate,
@@ -25,7 +25,7 @@ from lab.advise.candidates import (
 from lab.advise.cells import Cells, NotMeasured
 from lab.advise.check import check
 from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
-from lab.advise.output import as_markdown, write_page
+from lab.advise.output import page_of
 from lab.advise.situation import Situation, degrees
 from lab.bench.grid import Grid
 from lab.bench.record import Record
@@ -273,7 +273,7 @@ def test_a_limit_at_batches_that_were_not_measured_is_told_so():
     one_size = Cells("ring", [row for row in rows() if row["people"] == 1_000])
     ring = replace(RING, cells=one_size)
     there = replace(HERE, people=5_001, friends=499, reads_per_post=30)
-    _, _, breaks, *_ = sheets(advice(there, ring))
+    _, _, breaks, *_ = tables(advice(there, ring))
 
     limits = {row[0].partition(" (")[0]: row[1] for row in breaks.rows}
     assert limits["one web core"] == "not measured"
@@ -421,9 +421,9 @@ def test_runs_on_another_server_are_predicted_but_no_candidates(folders):
 
     assert ring not in [it.name for it in known.candidates]
     used = {"web": 0.6 * (500 * 500 + 600 * 5_000) / 1e6, "workers": 0.075}
-    sheet, holds = check([run(ring, 500, 5_000, used)], known)
+    table, holds = check([run(ring, 500, 5_000, used)], known)
     assert holds
-    assert sheet.rows[0][0].startswith(ring)
+    assert table.rows[0][0].startswith(ring)
 
 
 def test_a_bench_without_servers_is_read_with_the_command_that_measures_them(folders):
@@ -446,7 +446,7 @@ def test_the_command_writes_a_page_that_names_its_sources(folders, tmp_path, cap
         assert "Take mysql_tuned-outbox-ring" in text
         assert str(folders / "bench") in text
         assert str(folders / "mixed") in text
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 4
 
 
 @pytest.mark.parametrize(
@@ -493,11 +493,12 @@ def test_costs_are_from_all_results_of_the_newest_commit_but_those_to_check(tmp_
 
 
 def test_every_figure_of_the_tables_has_its_source(tmp_path):
-    for sheet in sheets(advice()):
-        assert sheet.head[-1] == "from"
-        assert all(row[-1] for row in sheet.rows)
-    assert write_page(advice(), tmp_path).exists()
-    assert "| mysql_tuned-pull |" in as_markdown(advice())
+    for table in tables(advice()):
+        assert table.head[-1] == "from"
+        assert all(row[-1] for row in table.rows)
+    page = page_of(advice())
+    assert page.write(tmp_path / "advice.html").exists()
+    assert "| mysql_tuned-pull |" in page.as_markdown()
 
 
 def test_a_tie_goes_to_the_one_with_fewer_parts_and_says_so():
@@ -507,8 +508,9 @@ def test_a_tie_goes_to_the_one_with_fewer_parts_and_says_so():
     dearer = replace(plain, post_us=RING.post_us | {"web": 5_000.0})
 
     said = verdict(advice(HERE, RING, dear))
-    assert said.startswith("Take simple: ")
-    assert "a tie (below 10%), so take what has fewer parts (drainers, Redis): 1, not 2" in said
+    assert said.startswith("It is a tie: take the simpler one, simple (parts beside it, ")
+    assert "drainers and Redis: 1, not 2)" in said
+    assert "below 10% apart" in said
     assert verdict(advice(HERE, RING, dearer)).startswith("Take mysql_tuned-outbox-ring: ")
 
 

@@ -150,7 +150,7 @@ def test_a_store_that_loses_posts_is_named(tmp_path):
     assert failure.startswith("sqlite-setbased: ")
     assert " 0 missing" not in failure
     assert " 0 duplicated, 0 unexpected" in failure
-    assert "failed: sqlite-setbased" in done.stdout
+    assert "Failed:\nsqlite-setbased: " in done.stdout
     assert {row["server_us"] for row in found["rows"]} == {None}
 
 

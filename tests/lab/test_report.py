@@ -8,8 +8,8 @@ import pytest
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.reporting.comparison import answer, ranked, summaries
-from lab.reporting.first_screen import REPOSITORY, lesson
 from lab.reporting.meanings import MEANINGS
+from lab.reporting.page import READING, REPOSITORY, lesson
 from lab.results.result import Balance, Result, read_results
 from lab.running.resources import Shortage, check_resources
 
@@ -118,12 +118,20 @@ def test_the_headline_has_the_lag(tmp_path):
 def test_the_published_figures_and_the_limitations_are_there(tmp_path):
     _, markdown = report_of(tmp_path, result())
 
-    assert (
-        "| published: SQLite per app server | none | not judged | - | 0.64 | 99.19% |" in markdown
-    )
-    assert "| published: MySQL, default | none | not judged | - | 16.2 | 15.48% |" in markdown
+    assert "| published: SQLite per app server | 0.64 | 99.19% | 14,980 | 29,450 |" in markdown
+    assert "| published: MySQL, default | 16.2 | 15.48% | 4,670 | 14,950 |" in markdown
     assert "one machine" in markdown
     assert "a power cut can take the last commits" in markdown
+
+
+def test_figures_of_another_load_stand_beside_no_published_ones(tmp_path):
+    few = result()
+    few.environment = ENVIRONMENT | {"seed": {"people": 100, "friends": 20, "graph": "ring"}}
+
+    _, markdown = report_of(tmp_path, few)
+
+    assert "100 people with 20 friends each" in markdown
+    assert "published" not in markdown
 
 
 def test_a_loss_fails_the_report(tmp_path):
@@ -212,7 +220,10 @@ def test_the_answer_names_the_best_clean_variant_and_the_failed_ones():
         "sqlite-outbox-setbased",
         "sqlite-outbox-bulk",
     ]
-    assert answer(compared).startswith("sqlite-outbox-setbased answered 497 of the 500 posts/s")
+    assert answer(compared).startswith(
+        "sqlite-outbox-setbased took 497 of the 500 posts per second that users sent, and 99 % of "
+        "them were in every friend's timeline within 20 ms."
+    )
     assert "By posts/s it ties with sqlite-outbox-bulk; lag, then cores put it first." in answer(
         compared
     )
@@ -316,10 +327,11 @@ def test_repeats_are_shown_with_their_spread(tmp_path):
 
 
 def test_the_page_needs_nothing_else_and_has_its_data_beside_it(tmp_path):
-    report_of(tmp_path, result(latency_quantiles_ms=[float(n) for n in range(101)]))
+    drawn = {"latency_quantiles_ms": [float(n) for n in range(101)], "cpu_s": {"web": 9.0}}
+    report_of(tmp_path, result(**drawn))
     page = (tmp_path / "report.html").read_text()
 
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 2 * 3  # each once more, for phones
     assert not re.search(r'(src|href)="(?!results\.|#)', page)
     assert "python -m lab run fanout --variants x" in page
     assert "currentColor" in page
@@ -337,7 +349,7 @@ def test_two_runs_are_compared_figure_by_figure(tmp_path, capsys):
     assert "100 → 150 (x 1.5)" in out
     assert "…" not in out
     page = (tmp_path / "b/compare.html").read_text()
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2
     assert "in the second folder: better: sqlite-inline-bulk." in page
     assert "100 → 150 (x 1.5)" in page
 
@@ -438,7 +450,7 @@ def test_a_report_links_to_its_lesson_only_from_inside_the_repository(tmp_path):
 
 def test_every_lesson_of_a_report_exists():
     presentations = [experiment.presentation for experiment in EXPERIMENTS.values()]
-    paths = {it.lesson for one in presentations for it in (one, *one.pictures)}
+    paths = {READING, *(one.lesson for one in presentations)}
 
     assert all((REPOSITORY / path).is_file() for path in paths)
 

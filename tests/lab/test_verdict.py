@@ -22,6 +22,7 @@ from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of, 
 OTHERS = {"cpu_s": {"web": 20.0, "locust": 4.0}, "balance": balance(busy_cores=1.9)}
 """1.2 cores of the run's own, and 0.7 of other programs."""
 SHORT = AS_COMMITTED | {"balance": balance(20.2, cycle_s=13.842)}
+NOTHING = CLEAN | {"posts": 0, "expected": 0}
 SHARED = {"environment": ENVIRONMENT | {"command": "python -m lab run fanout --shared"}}
 
 
@@ -32,22 +33,22 @@ def planted(environment=ENVIRONMENT, **figures):
 
 
 @pytest.mark.parametrize(
-    ("figures", "status", "kind", "deliveries", "worth"),
+    ("figures", "status", "looks", "deliveries", "worth"),
     [
-        ({}, 0, "measured", "clean", "sound"),
-        (OTHERS, 3, "unsound", "clean", "machine busy"),
-        (SHORT, 3, "unsound", "clean", "window too short"),
-        ({"balance": balance(250.0, cycle_s=3.0)}, 3, "unsound", "clean", "inconsistent"),
-        (SHORT | SHARED, 0, "measured", "clean", "not judged (--shared)"),
-        ({"audit": HALF}, 1, "failed", "lost or wrong", "sound"),
-        ({"audit": HALF} | OTHERS, 1, "failed", "lost or wrong", "machine busy"),
-        ({"audit": HALF} | SHARED, 1, "failed", "lost or wrong", "not judged (--shared)"),
-        ({"audit": None}, 1, "failed", "not compared", "not measured"),
-        ({"audit": CLEAN | {"posts": 0, "expected": 0}}, 1, "failed", "not compared", "sound"),
+        ({}, 0, "clean clean", "clean", "sound"),
+        (OTHERS, 3, "clean doubtful", "clean", "machine busy"),
+        (SHORT, 3, "clean short", "clean", "window too short"),
+        ({"balance": balance(250.0, cycle_s=3.0)}, 3, "clean doubtful", "clean", "inconsistent"),
+        (SHORT | SHARED, 0, "clean unknown", "clean", "not judged (--shared)"),
+        ({"audit": HALF}, 1, "lost clean", "lost or wrong", "sound"),
+        ({"audit": HALF} | OTHERS, 1, "lost doubtful", "lost or wrong", "machine busy"),
+        ({"audit": HALF} | SHARED, 1, "lost unknown", "lost or wrong", "not judged (--shared)"),
+        ({"audit": None}, 1, "unknown unknown", "not compared", "not measured"),
+        ({"audit": NOTHING}, 1, "unknown clean", "not compared", "sound"),
     ],
 )  # fmt: skip
 def test_deliveries_and_figures_are_judged_apart(
-    figures, status, kind, deliveries, worth, tmp_path, capsys
+    figures, status, looks, deliveries, worth, tmp_path, capsys
 ):
     ended, markdown = report_of(tmp_path, planted(**figures))
     terminal, page = capsys.readouterr().out, (tmp_path / "report.html").read_text()
@@ -55,7 +56,8 @@ def test_deliveries_and_figures_are_judged_apart(
 
     assert ended == status
     assert run["verdict"] == {"deliveries": deliveries, "figures": worth, "objection": None}
-    assert f'<tr class="{kind}">' in page
+    assert re.findall(r'<dd><p><span class="chip (\w+)">', page) == looks.split()
+    assert re.findall(r'<td data-label="(?:audit|figures)".*?chip (\w+)', page) == looks.split()
     for told in (deliveries, worth):
         assert told.capitalize() in markdown
         assert told.capitalize() in terminal
@@ -73,8 +75,8 @@ def test_a_busy_machine_is_no_failure_of_the_audit(tmp_path, capsys):
     assert "with a clean audit has no figures that can be compared" in markdown
     for false in ("No variant that", "Offer less", "FAILED", "See the errors"):
         assert false not in markdown + page
-    assert '<dt>Deliveries</dt><dd class="measured">Clean.</dd>' in page
-    assert re.search(r'<dt>Figures</dt><dd class="unsound">Machine busy: ', page)
+    assert '<span class="chip clean">Clean</span>' in page
+    assert '<span class="chip doubtful">Machine busy</span>: other programs' in page
     assert "machine busy" in (tmp_path / "headline.svg").read_text()
 
 

@@ -49,7 +49,7 @@ class BrowsePresentation(Presentation):
         CORES_BUSY,
     )
     headline = P95
-    axis = "p95 of a request in ms (success)"
+    axis = "p95 of a request, ms"
     findings = ("own_write_missed", "stale", "miscounted")
     limitations: ClassVar[tuple[str, ...]] = (
         "Five app servers, a primary and its replicas share this machine's cores and its disk: "

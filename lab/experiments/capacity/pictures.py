@@ -1,35 +1,28 @@
 """The picture of a search."""
 
 from collections.abc import Sequence
-from itertools import cycle
 
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from lab.experiments.capacity.summary import tried
-from lab.reporting.plots import SERIES, WIDTH, as_svg
+from lab.experiments.capacity.summary import by_search, tried
+from lab.reporting.plots import Line, as_svg, colours_of, legend, panel, panels
 from lab.results.summary import Summary
 from lab.results.thresholds import held
 
 
 @as_svg
-def search(compared: Sequence[Summary]) -> Figure:
+def search(width: float, compared: Sequence[Summary]) -> Figure:
     """The rates that were tried, in turn: a dot where one held, a cross where it broke."""
-    figure = Figure(figsize=(WIDTH, 3.4), layout="constrained")
-    axes = figure.add_subplot()
-    for summary, colour in zip(compared, cycle(SERIES), strict=False):
-        for repeat in sorted({result.repeat for result in tried(summary)}):
-            steps = [result for result in tried(summary) if result.repeat == repeat]
-            rates = [result.offered_rps for result in steps]
-            name = summary.name if repeat == 1 else None
-            axes.plot(range(1, len(steps) + 1), rates, color=colour, label=name, linewidth=0.8)
-            for turn, result in enumerate(steps, start=1):
-                mark = "o" if held(result) else "x"
-                axes.plot(turn, result.offered_rps, mark, color=colour, markersize=4)
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter("{x:,.12g}")
+    figure, (axes,) = panels(width)
+    lines = []
+    for summary in compared:
+        colour = colours_of(compared)[summary.variant.name]
+        for at, steps in enumerate(by_search(tried(summary))):
+            points = [(turn, it.offered_rps) for turn, it in enumerate(steps, start=1)]
+            lines.append(Line("" if at else summary.name, points, colour, summary.name))
+            for point, result in zip(points, steps, strict=True):
+                lines.append(Line("", [point], colour, form="o" if held(result) else "x"))
+    panel(axes, lines, "step of the search", "posts/s offered")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel("step of the search")
-    axes.set_ylabel("posts/s offered")
-    figure.legend(loc="outside lower center", ncols=2, fontsize=7)
-    return figure
+    return legend(figure)

@@ -43,7 +43,7 @@ class CapacityPresentation(FanoutPresentation):
         CORES_BUSY._replace(brief=True),
     )
     headline = HELD
-    axis = "highest rate of posts that held (success)"
+    axis = "highest rate that held, posts per second"
     contrast = "That is {ratio} times what {name} holds."
     pictures = (
         Plot(

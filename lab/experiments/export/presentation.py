@@ -45,7 +45,7 @@ class ExportPresentation(Presentation):
         CORES_BUSY,
     )
     headline = ORDINARY_MEAN
-    axis = "mean of the ordinary requests, in ms (ordinary errors)"
+    axis = "mean of the ordinary requests, ms"
     findings = ("incomplete", "different", "broken_promises")
     limitations: ClassVar[tuple[str, ...]] = (
         "Every user asks ten times, as published, but within the run time of a minute by default.",

@@ -99,7 +99,7 @@ class FaultsPresentation(Presentation):
         Column("told", _told, percent),
     )
     headline = NORMAL
-    axis = "seconds to normal, median"
+    axis = "seconds until all was normal"
     findings = FINDINGS
     pictures: ClassVar[tuple[Plot, ...]] = ()
     summary_class = FaultsSummary

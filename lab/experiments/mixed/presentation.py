@@ -61,7 +61,7 @@ class MixedPresentation(FanoutPresentation):
         CORES_BUSY,
     )
     headline = COST
-    axis = "CPU ms per operation, of the service (success)"
+    axis = "CPU time of the service, ms per operation"
     more_is_better = False
     tie_break = ""
     contrast = "{name} costs {ratio} times as much."

@@ -1,45 +1,43 @@
 """The picture of a run at several times what holds."""
 
 from collections.abc import Sequence
-from itertools import cycle
 
 from matplotlib.figure import Figure
 
-from lab.reporting.plots import INK, SERIES, WIDTH, as_svg
+from lab.reporting.plots import INK, Line, as_svg, colours_of, legend, panel, panels
 from lab.results.summary import Summary
 
 
 @as_svg
-def goodput(compared: Sequence[Summary]) -> Figure:
+def goodput(width: float, compared: Sequence[Summary]) -> Figure:
     """Accepted, refused and failed posts against offered ones; a ring: the first step again."""
-    figure = Figure(figsize=(WIDTH, 4.2), layout="constrained")
-    above, below = figure.subplots(2, sharex=True, height_ratios=(3, 2))
-    stepped = [it for it in compared if it.median(lambda r: r.extra.get("multiple")) is not None]
-    names = dict.fromkeys(summary.variant.name for summary in stepped)
-    for name, colour in zip(names, cycle(SERIES), strict=False):
-        steps = [summary for summary in stepped if summary.variant.name == name]
-        offered = [_figure(it, "arrived_rps") for it in steps]
-        accepted = [_figure(it, "goodput_rps") for it in steps]
-        refused = [_figure(it, "refused_rps") for it in steps]
-        failed = [_figure(it, "failed_rps") for it in steps]
-        rising = 1 + offered.index(max(offered))  # what follows is the first step again
-        above.plot(offered[:rising], accepted[:rising], "-o", color=colour, markersize=4)
-        below.plot(offered[:rising], refused[:rising], "-o", color=colour, markersize=4, label=name)
-        below.plot(offered[:rising], failed[:rising], ":o", color=colour, markersize=4)
-        again = offered[rising:], accepted[rising:]
-        above.plot(*again, "o", markerfacecolor="none", markersize=8, color=colour)
-        above.plot([0, offered[0], max(offered)], [0, *2 * offered[:1]], color=INK, linewidth=0.6)
-    for axes, what in ((above, "accepted"), (below, "not accepted")):
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter("{x:,.12g}")
-        axes.set_ylabel(f"posts/s {what}")
-    below.set_xlim(left=0)
-    below.xaxis.set_major_formatter("{x:,.12g}")
-    below.set_xlabel("posts/s offered")
-    if names:
-        figure.legend(loc="outside lower center", ncols=2, fontsize=7)
-    return figure
+    figure, (above, below) = panels(width, 2)
+    accepted, not_accepted = [], []
+    for name, colour in colours_of(compared).items():
+        steps = [summary for summary in compared if summary.variant.name == name]
+        rises = _points(steps, "goodput_rps")
+        if not rises:
+            continue
+        rising = 1 + rises.index(max(rises))  # what follows is the first step again
+        first, most = rises[0][0], rises[rising - 1][0]
+        accepted += [
+            Line(name, rises[:rising], colour, form="-o"),
+            Line("", rises[rising:], colour, f"{name}, again", "D"),
+            Line("", [(0, 0), (first, first), (most, first)], INK, "ideal", ":"),
+        ]
+        for figure_name, form in (("refused_rps", "-o"), ("failed_rps", ":o")):
+            points = _points(steps, figure_name)[:rising]
+            not_accepted.append(Line("", points, colour, f"{name}, {figure_name}", form))
+    panel(above, accepted, "", "posts/s accepted", from_0="xy")
+    panel(below, not_accepted, "posts/s offered", "posts/s not accepted", from_0="xy")
+    return legend(figure, above)
 
 
-def _figure(summary: Summary, name: str) -> float:
-    return summary.median(lambda result: result.extra.get(name)) or 0.0
+def _points(steps: Sequence[Summary], name: str) -> list[tuple[float, float]]:
+    """Return one figure of the steps by what was offered; none without steps."""
+    found = [(_figure(step, "arrived_rps"), _figure(step, name)) for step in steps]
+    return [(offered, value or 0.0) for offered, value in found if offered is not None]
+
+
+def _figure(summary: Summary, name: str) -> float | None:
+    return summary.median(lambda result: result.extra.get(name))

@@ -71,7 +71,7 @@ class OverloadPresentation(FanoutPresentation):
         _column("generator late ms", "generator_late_ms"),
     )
     headline = GOODPUT
-    axis = "posts/s accepted (share of those offered)"
+    axis = "posts accepted per second"
     pictures: ClassVar[tuple[Plot, ...]] = (
         Plot(
             "Goodput under overload",

@@ -56,7 +56,7 @@ class SignupPresentation(Presentation):
         CORES_BUSY,
     )
     headline = SIGNUPS
-    axis = "sign-ups/s that were answered with 201 (success)"
+    axis = "sign-ups per second"
     more_is_better = True
     contrast = "That is {ratio} times what {name} answered."
     findings = ("half_made", "lost")
