@@ -51,5 +51,6 @@ def unblocked(rows: QuerySet[Row], viewer_id: int, field: str) -> QuerySet[Row]:
 
 def _hidden_ids(viewer_id: int) -> list[int]:
     blocks = Block.objects.using(DEFAULT_DB_ALIAS)
-    mine = blocks.filter(person_id=viewer_id).values_list("other_id", flat=True)
-    return [*mine, *blocks.filter(other_id=viewer_id).values_list("person_id", flat=True)]
+    blocked = blocks.filter(person_id=viewer_id).values_list("other_id", flat=True)
+    blockers = blocks.filter(other_id=viewer_id).values_list("person_id", flat=True)
+    return [*blocked, *blockers]

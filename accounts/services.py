@@ -1,4 +1,4 @@
-"""What creates, deactivates, reactivates and deletes accounts."""
+"""Account creation, deactivation and deletion."""
 
 from contextlib import nullcontext
 

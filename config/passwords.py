@@ -21,7 +21,7 @@ def hashers(chosen: str) -> list[str]:
     Django rehashes an older password when its owner logs in. Raises ImproperlyConfigured.
     """
     if chosen not in HASHERS:
-        known = ", ".join(sorted(HASHERS))
-        raise ImproperlyConfigured(f"PASSWORD_HASHER is {chosen!r}; it must be one of: {known}")
+        names = ", ".join(sorted(HASHERS))
+        raise ImproperlyConfigured(f"PASSWORD_HASHER is {chosen!r}; it must be one of: {names}")
     others = [name for name in HASHERS if name not in (chosen, *MEASURED)]
     return [HASHERS[name] for name in (chosen, *others)]
