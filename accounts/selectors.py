@@ -1,32 +1,17 @@
 """Queries about people."""
 
-from collections.abc import Iterable
-
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import QuerySet
 
 from accounts.blocks import unblocked
-from accounts.ids import PUBLIC_GROUP_ID
 from accounts.models import (
-    DELETED,
     Block,
     FriendRequest,
     Friendship,
-    Membership,
     Person,
-    Profile,
 )
 
 MOST_SHOWN = 100
 """Requests in a list."""
-
-
-def half_made() -> QuerySet[Person]:
-    """Return the people without a profile or without the membership of the public group."""
-    person = OuterRef("id")
-    return Person.objects.exclude(username__startswith=DELETED).exclude(
-        Exists(Profile.objects.filter(person_id=person)),
-        Exists(Membership.objects.filter(person_id=person, group_id=PUBLIC_GROUP_ID)),
-    )
 
 
 def known_to(viewer_id: int) -> QuerySet[Person]:
@@ -58,9 +43,3 @@ def blocked_by(person_id: int) -> list[int]:
     """Return the ids of the people whom a person has blocked."""
     blocks = Block.objects.filter(person_id=person_id).order_by("other_id")
     return list(blocks.values_list("other_id", flat=True))
-
-
-def lost(accepted: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
-    """Return the accepted sign-ups (id, username) whose person does not exist."""
-    people = set(Person.objects.values_list("id", "username"))
-    return [person for person in accepted if person not in people]

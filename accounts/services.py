@@ -1,7 +1,5 @@
 """Account creation, deactivation and deletion."""
 
-from contextlib import nullcontext
-
 from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
@@ -36,15 +34,28 @@ def sign_up(*, username: str, password: str, name: str = "", address: str = "") 
     ``address``: of the client, if it is known. Raises UsernameTaken, in most cases without the
     cost of a hash, Limited or NoSlot.
     """
+    encoded = admit(username, password, address)  # slow, so outside of the transaction
+    with transaction.atomic():
+        return create_person(username, encoded, name)
+
+
+def admit(username: str, password: str, address: str) -> str:
+    """Return the hash of a newcomer's password; raises as ``sign_up`` does."""
     if address:
         limits.take(f"sign-up from {address}", **settings.SIGNUPS_PER_ADDRESS)
     if is_taken(username):
         raise UsernameTaken
-    encoded = hash_password(password)  # slow, so outside of the transaction
-    with transaction.atomic() if settings.SIGNUP_ATOMIC else nullcontext():
-        person = _create_person(username, encoded)
-        Profile.objects.create(person=person, name=name)
-        Membership.objects.create(person=person, group_id=PUBLIC_GROUP_ID)
+    return hash_password(password)
+
+
+def create_person(username: str, encoded: str, name: str) -> Person:
+    """Write what belongs to a person. Raises UsernameTaken."""
+    try:
+        person = Person.objects.create(username=username, password=encoded)
+    except IntegrityError:
+        raise UsernameTaken from None  # by a concurrent sign-up
+    Profile.objects.create(person=person, name=name)
+    Membership.objects.create(person=person, group_id=PUBLIC_GROUP_ID)
     return person
 
 
@@ -88,10 +99,3 @@ def is_taken(username: str) -> bool:
     """Tell whether somebody has this username, or one that looks like it."""
     alike = Q(username=username) | Q(username_key=username_key(username))
     return Person.objects.filter(alike).exists()
-
-
-def _create_person(username: str, encoded: str) -> Person:
-    try:
-        return Person.objects.create(username=username, password=encoded)
-    except IntegrityError:
-        raise UsernameTaken from None  # by a concurrent sign-up

@@ -38,6 +38,7 @@ class UsernameTaken(APIException):
 class SignupView(APIView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
+    sign_up = staticmethod(services.sign_up)
 
     @extend_schema(
         request=SignupSerializer,
@@ -51,7 +52,7 @@ class SignupView(APIView):
         """Sign up; person, profile and membership of the public group are committed at 201."""
         new = SIGNUP.run_validation(request.data)
         try:
-            person = services.sign_up(**new, address=client_address(request))
+            person = self.sign_up(**new, address=client_address(request))
         except services.UsernameTaken:
             raise UsernameTaken from None
         return Response(PERSON.to_representation(person), status=201)

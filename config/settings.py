@@ -11,7 +11,6 @@ from accounts.ids import MAX_ID
 from config.broker import TASK_TIME_LIMIT_S, transport_options
 from config.cache import cache, listing_cache, post_cache
 from config.databases import connect, lanes, pooled
-from config.passwords import hashers
 from config.rates import rate
 from config.secret import load_or_create_secret_key
 
@@ -148,7 +147,13 @@ CACHES = {
 }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
-PASSWORD_HASHERS = hashers(env.str("PASSWORD_HASHER", default="argon2"))
+PASSWORD_HASHERS = [
+    "accounts.hashers.Argon2",
+    # They verify older hashes, which Django replaces when their owners log in.
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "django.contrib.auth.hashers.ScryptPasswordHasher",
+    "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",
+]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": f"django.contrib.auth.password_validation.{name}"}
     for name in (
@@ -167,8 +172,6 @@ FEED_BACKLOG_MAX_POSTS = env.int("FEED_BACKLOG_MAX_POSTS", default=1_000_000)
 """Posts get 503 while one waits for its delivery for longer, or more wait; 0: no limit."""
 FEED_BACKLOG_MAX_OF_AUTHOR = env.int("FEED_BACKLOG_MAX_OF_AUTHOR", default=10_000_000)
 """An author's posts get 503 while more of their deliveries wait; 0: no limit."""
-SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
-"""Sign up in one transaction; False: in three, so a fault can leave a part (as published)."""
 MAX_HASHING = env.int("MAX_HASHING", default=max(1, (os.cpu_count() or 1) // 2))
 """Most passwords hashed at the same time by all processes that share HASHING_SLOTS_DIR (sign-ups,
 log-ins, new passwords); further ones are refused. Default: half of the cores. 0: no limit."""

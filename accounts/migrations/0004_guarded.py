@@ -26,7 +26,7 @@ def fill_username_keys(apps, schema_editor):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("accounts", "0003_friends_version"),
+        ("accounts", "0001_squashed_0003_friends_version"),
     ]
 
     operations = [

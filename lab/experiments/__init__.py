@@ -17,12 +17,12 @@ PATHS = {
     "faults": "lab.experiments.faults.Faults",
     "mixed": "lab.experiments.mixed.Mixed",
     "overload": "lab.experiments.overload.Overload",
-    "published-000": "lab.experiments.signup.published.Published000",
+    "published-000": "replays.signup.published.Published000",
     "published-001": "lab.experiments.browse.published.Published001",
     "published-002": "replays.activity.published.Published002",
     "published-003": "lab.experiments.fanout.published.Published003",
     "published-004": "lab.experiments.export.published.Published004",
-    "signup": "lab.experiments.signup.Signup",
+    "signup": "replays.signup.experiment.Signup",
 }
 
 

@@ -14,7 +14,6 @@ from accounts import services as accounts
 from accounts.blocks import block
 from accounts.friendships import ask
 from accounts.models import Friendship, Membership, Person, Profile, Session
-from accounts.selectors import half_made
 from config.cache import post_cache
 from feed import people, services
 from feed.delivery import deliver_pending
@@ -216,7 +215,6 @@ def test_no_table_names_a_deleted_person(db, settings):
     gone = Person.objects.get(id=1)
     assert (gone.username, gone.is_active) == ("deleted:1", False)
     assert not gone.has_usable_password()
-    assert gone not in half_made()
 
 
 class Died(BaseException):

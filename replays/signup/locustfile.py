@@ -1,6 +1,6 @@
 """A class signs up at once: 8 in 10 try a new name each second, 1 a taken one, 1 posts.
 
-    locust -f locustfiles/signup.py --users 100 --spawn-rate 50 --headless --run-time 30s
+    locust -f replays/signup/locustfile.py --users 100 --spawn-rate 50 --headless --run-time 30s
 
 The posters have an account and post from the start; the others wait for --rush-after. So one run
 measures an unrelated request before the rush and in it.

@@ -23,7 +23,7 @@ SIGNUPS = Column("sign-ups/s", lambda r: r.extra.get("signups_per_s"), spread=Tr
 
 
 class SignupPresentation(Presentation):
-    lesson = "lab/experiments/signup/lesson.md"
+    lesson = "replays/signup/lesson.md"
     published: ClassVar[tuple[Published, ...]] = (
         Published("10 users, 10 s", {"mean ms": 629.82, "control mean ms": 76.32}),
         Published(

@@ -13,7 +13,7 @@ from lab.experiments.base import Asked
 from launch.variants import UnknownVariant
 
 ATOMIC, TORN = "sqlite-pbkdf2_fast", "sqlite-pbkdf2_fast-three_commits"
-PLANTED = {"DJANGO_SETTINGS_MODULE": "tests.lab.planted.torn.settings"}
+PLANTED = {"EXTRA_APPS": "tests.replays.signup.torn.Torn"}
 SIGNUP = EXPERIMENTS["signup"]
 
 

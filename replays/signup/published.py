@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from lab.experiments.base import Asked
-from lab.experiments.signup import CONTROL, NO_FANOUT, SIGNUP, TAKEN, Signup
-from lab.experiments.signup.presentation import SIGNUPS, SignupPresentation
 from lab.reporting.formats import number
 from lab.reporting.presentation import (
     CORES_BUSY,
@@ -20,6 +18,8 @@ from lab.reporting.presentation import (
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
 from launch.variants import DATABASES, Variant
+from replays.signup.experiment import CONTROL, INSTALLED, SIGNUP, TAKEN, Signup
+from replays.signup.presentation import SIGNUPS, SignupPresentation
 
 PAUSE_S = 1
 PATIENCE_S = 30
@@ -38,7 +38,7 @@ LOADS = (
     *(("control", 10, 10), ("control", 100, 10), ("taken", 100, 10), ("taken", 100, 30)),
     *(("signup", 10, 10), ("signup", 100, 10), ("signup", 100, 60), ("signup", 100, 300)),
 )
-FOUND = NO_FANOUT | {
+FOUND = INSTALLED | {
     "WEB_WORKERS": "1",
     "PASSWORD_HASHER": "argon2_costly",
     "SIGNUP_ATOMIC": "0",

@@ -7,10 +7,11 @@ from django.db.models.signals import pre_save
 saves = count(1)
 
 
-class TornConfig(AppConfig):
+class Torn(AppConfig):
     """Lets the database fail between the writes of every fifth sign-up of a process."""
 
-    name = "tests.lab.planted.torn"
+    name = "tests.replays.signup"
+    label = "torn"
 
     def ready(self):
         pre_save.connect(fail_at_times, sender="accounts.Membership")

@@ -6,19 +6,19 @@ from dataclasses import replace
 from typing import ClassVar
 
 from lab.experiments.base import Asked, Experiment, Measured
-from lab.experiments.signup.presentation import PATIENCE_S, WEAK, SignupPresentation
 from lab.progress import stage
 from lab.results import figures
 from lab.results.requests import Request
 from lab.running.load import COOL_DOWN_S, RAMP_S, Load
 from launch.service import CORES, Seed
 from launch.variants import DATABASES, Variant, refuse_unknown
+from replays.signup.presentation import PATIENCE_S, WEAK, SignupPresentation
 
 SIGNUP = "POST /v1/signup/"
 TAKEN = "POST /v1/signup/ (taken)"
 CONTROL = "POST /v1/posts/"
 SIGNUP_SHARE = 0.8
-"""Share of the users who sign up; the others are the controls (locustfiles/signup.py)."""
+"""Share of the users who sign up; the others are the controls (replays/signup/locustfile.py)."""
 IDLE_S = 6
 """Seconds before the rush; the users start during the first of them."""
 THREADS = 16
@@ -31,14 +31,16 @@ EXTRAS = {
     **{f"pool{size}": {"DB_POOL_SIZE": str(size)} for size in (1, 5, 12, 30)},
 }
 """Suffixes of a variant's name, in any order."""
-NO_FANOUT = {"FEED_STRATEGY": "null"}
-"""So that the control, a post, is a single INSERT."""
+INSTALLED = {
+    "DJANGO_SETTINGS_MODULE": "replays.signup.settings",
+    "FEED_STRATEGY": "null",  # so that the control, a post, is a single INSERT
+}
 
 
 class Signup(Experiment):
     name = "signup"
     presentation = SignupPresentation()
-    locustfile = "locustfiles/signup.py"
+    locustfile = "replays/signup/locustfile.py"
     variants: ClassVar[tuple[str, ...]] = (
         "sqlite-pbkdf2",
         "sqlite-argon2",
@@ -53,7 +55,7 @@ class Signup(Experiment):
         shared = [alias for alias, it in DATABASES.items() if it.files == 1]
         parts = ((database, shared), (hasher, HASHERS), *((extra, EXTRAS) for extra in extras))
         refuse_unknown(name, "database-hasher, and may go on with -extra", *parts)
-        settings = NO_FANOUT | {"PASSWORD_HASHER": hasher}
+        settings = INSTALLED | {"PASSWORD_HASHER": hasher}
         for extra in extras:
             settings |= EXTRAS[extra]
         plain = Variant.plain(name, database, settings)

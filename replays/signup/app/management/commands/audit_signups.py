@@ -8,8 +8,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from accounts import selectors
 from accounts.models import Person
+from replays.signup.app import selectors
 
 
 class Command(BaseCommand):

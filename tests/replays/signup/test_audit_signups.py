@@ -5,6 +5,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Membership, Profile
+from feed import people
 from tests.accounts.test_signup import sign_up
 
 
@@ -38,6 +39,12 @@ def test_a_person_without_all_parts_is_half_made(check, db, part):
     part.objects.filter(person__username="bob").delete()
 
     assert check(fails=True) == {"people": 2, "half_made": 1, "lost": 0, "ok": False}
+
+
+def test_a_deleted_person_is_not_half_made(check, db):
+    people.delete(sign_up().json()["id"])
+
+    assert check() == {"people": 1, "half_made": 0, "lost": 0, "ok": True}
 
 
 def test_an_accepted_sign_up_without_a_person_is_lost(check, db):

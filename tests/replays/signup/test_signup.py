@@ -1,0 +1,67 @@
+"""The published sign-up, in three commits, and the hashers that were compared."""
+
+import pytest
+from django.conf import settings as django_settings
+from django.contrib.auth.hashers import identify_hasher
+from django.db import OperationalError
+from django.db.models.signals import pre_save
+
+from accounts.models import Membership, Person
+from replays.signup.app.selectors import half_made
+from tests.accounts.test_signup import log_in, sign_up
+from tests.accounts.test_signup import (
+    test_of_concurrent_sign_ups_with_one_name_one_succeeds as one_of_concurrent_succeeds,
+)
+
+
+@pytest.fixture
+def fails():
+    """The database fails between the writes of a sign-up."""
+
+    def fail(**kwargs):
+        raise OperationalError("planted")
+
+    pre_save.connect(fail, sender=Membership)
+    yield
+    pre_save.disconnect(fail, sender=Membership)
+
+
+@pytest.mark.parametrize("atomic", [True, False], ids=["one transaction", "three commits"])
+def test_a_fault_leaves_a_part_of_a_person_only_after_a_commit(db, settings, fails, atomic):
+    settings.SIGNUP_ATOMIC = atomic
+
+    assert sign_up().status_code == 503
+
+    assert half_made().count() == Person.objects.count() == (not atomic)
+
+
+def test_of_concurrent_sign_ups_in_three_commits_one_succeeds(transactional_db, settings):
+    settings.SIGNUP_ATOMIC = False
+
+    one_of_concurrent_succeeds(transactional_db, settings)
+
+
+@pytest.mark.parametrize("name", django_settings.HASHERS)
+def test_a_password_of_any_hasher_still_works_and_is_rehashed(db, settings, name):
+    known = settings.PASSWORD_HASHERS
+    settings.PASSWORD_HASHERS = [settings.HASHERS[name], *known]
+    sign_up()
+    before = Person.objects.get().password
+
+    settings.PASSWORD_HASHERS = known
+
+    assert log_in().status_code == 200
+    assert Person.objects.get().password.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
+    assert identify_hasher(before).algorithm.startswith(name.partition("_")[0])
+
+
+def test_a_hash_of_the_fast_hasher_is_replaced_by_the_slow_one(db, settings):
+    fast, slow = settings.HASHERS["pbkdf2_fast"], settings.HASHERS["pbkdf2"]
+    settings.PASSWORD_HASHERS = [fast, slow]
+    sign_up()
+    assert Person.objects.get().password.startswith("pbkdf2_sha256$10000$")
+
+    settings.PASSWORD_HASHERS = [slow]
+
+    assert log_in().status_code == 200
+    assert Person.objects.get().password.startswith("pbkdf2_sha256$1000000$")
