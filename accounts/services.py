@@ -1,4 +1,4 @@
-"""Account creation, deactivation and deletion."""
+"""What creates, deactivates, reactivates and deletes accounts."""
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password

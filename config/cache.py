@@ -1,4 +1,4 @@
-"""How the service caches posts and listings."""
+"""How the service caches posts."""
 
 from collections.abc import Collection
 from typing import Any
@@ -36,8 +36,8 @@ class BytesClient(ForgivingClient):
     ) -> dict[str, bytes]:
         prefix = self.make_key("", version=version)  # per key, slower than the call
         client = client or self.get_client(write=False)
-        values = client.mget([prefix + key for key in keys]) if keys else []
-        return {key: value for key, value in zip(keys, values, strict=True) if value is not None}
+        found = client.mget([prefix + key for key in keys]) if keys else []
+        return {key: kept for key, kept in zip(keys, found, strict=True) if kept is not None}
 
 
 def post_cache(redis_url: str) -> dict[str, Any]:
@@ -46,14 +46,6 @@ def post_cache(redis_url: str) -> dict[str, Any]:
     if redis_url:
         kept["OPTIONS"] = {**kept["OPTIONS"], "CLIENT_CLASS": "config.cache.BytesClient"}
     return kept
-
-
-def listing_cache(redis_url: str) -> dict[str, Any]:
-    """Return the cache of listings; without Redis, one per process."""
-    if not redis_url:
-        return {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
-    kept = cache(redis_url) | {"KEY_PREFIX": "listing"}
-    return kept | {"OPTIONS": {**kept["OPTIONS"], "CLIENT_CLASS": "config.cache.ForgivingClient"}}
 
 
 def cache(redis_url: str) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """How the service connects to each database engine."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
@@ -29,11 +28,11 @@ SET SESSION group_concat_max_len = 16777216, time_zone = '+00:00'
 def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     """Add the engine's settings to a parsed DATABASE_URL, whose own options win."""
     database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
-    from_url = database.get("OPTIONS", {})
+    given = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        return database | {"ENGINE": "db.sqlite", "OPTIONS": _sqlite_options() | from_url}
+        return database | {"ENGINE": "db.sqlite", "OPTIONS": _sqlite_options() | given}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
-    options = _mysql_options(read_timeout_s) | from_url
+    options = _mysql_options(read_timeout_s) | given
     return database | {"ENGINE": "db.mysql", "OPTIONS": options, "TEST": test}
 
 
@@ -45,31 +44,12 @@ def pooled(database: dict[str, Any], *, size: int, timeout_s: float) -> dict[str
     if not size:
         return database
     if not database["ENGINE"].startswith("db.mysql"):
-        raise ImproperlyConfigured("DB_POOL_SIZE and the pools of DB_LANES need MySQL")
+        raise ImproperlyConfigured("pools of connections need MySQL")
     return database | {
         "ENGINE": "db.mysql_pooled",
         "CONN_MAX_AGE": 0,
         "POOL_OPTIONS": {"POOL_SIZE": size, "MAX_OVERFLOW": 0, "TIMEOUT": timeout_s},
     }
-
-
-def lanes(
-    described: Mapping[str, str], databases: dict[str, dict[str, Any]], *, timeout_s: float
-) -> dict[str, str]:
-    """Return the database alias of each lane, and add the pools of lanes to DATABASES.
-
-    A lane is described by the size of such a pool, or by the alias of a database.
-    """
-    found = {}
-    for lane, told in described.items():
-        found[lane] = lane if told.isdecimal() else told
-        if told.isdecimal():
-            pool = pooled(databases["default"], size=int(told), timeout_s=timeout_s)
-            databases[lane] = pool | {"TEST": {"MIRROR": "default"}}
-        elif told not in databases:
-            known = ", ".join(sorted(databases))
-            raise ImproperlyConfigured(f"DB_LANES: {told!r} is neither a size nor one of: {known}")
-    return found
 
 
 def _sqlite_options() -> dict[str, Any]:

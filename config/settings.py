@@ -9,8 +9,8 @@ import environ
 
 from accounts.ids import MAX_ID
 from config.broker import TASK_TIME_LIMIT_S, transport_options
-from config.cache import cache, listing_cache, post_cache
-from config.databases import connect, lanes, pooled
+from config.cache import cache, post_cache
+from config.databases import connect, pooled
 from config.rates import rate
 from config.secret import load_or_create_secret_key
 
@@ -57,7 +57,6 @@ INSTALLED_APPS = [
     "accounts",
     "feed",
     "workers",
-    "feed.exports",
     *env.list("EXTRA_APPS", default=[]),
 ]
 MIDDLEWARE = [
@@ -93,8 +92,6 @@ LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""
 LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
 """Write those lines in a background thread of each worker of gunicorn."""
-WEB_SWITCH_MS = env.float("WEB_SWITCH_MS", default=5.0)
-"""Interpreter switch interval in milliseconds (sys.setswitchinterval); Python's default."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
 USE_TZ = True
@@ -109,7 +106,7 @@ DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
 """Seconds that a process waits for MySQL to answer …"""
 DB_REQUEST_TIMEOUT_S = env.int("DB_REQUEST_TIMEOUT_S", default=3)
-"""… and an app server, if others deliver. Raise it where exports and reports are made."""
+"""… and an app server, if others deliver."""
 DATABASES = {
     "default": pooled(
         connect(
@@ -120,31 +117,11 @@ DATABASES = {
         timeout_s=DB_POOL_TIMEOUT_S,
     )
 }
-REPLICA_URLS = env.list("REPLICA_URLS", default=[])
-"""Read replicas of the default database, separated by commas; aliases: replica1, replica2 …"""
-REPLICAS = [f"replica{number}" for number in range(1, len(REPLICA_URLS) + 1)]
-DATABASES |= {
-    alias: connect(env.db_url_config(url), read_timeout_s=DB_READ_TIMEOUT_S)
-    for alias, url in zip(REPLICAS, REPLICA_URLS, strict=True)
-}
-DB_LANES = lanes(env.dict("DB_LANES", default={}), DATABASES, timeout_s=DB_POOL_TIMEOUT_S)
-"""Where the reads of a lane go (db/lanes.py): "expensive=10" creates a pool of 10 connections for
-them, "expensive=replica1" sends them to that database."""
-DATABASE_ROUTERS = [
-    *(["db.lanes.LaneRouter"] if DB_LANES else []),
-    *(["db.replicas.Router"] if REPLICAS else []),
-]
-if DB_LANES:
-    MIDDLEWARE += ["db.lanes.LaneMiddleware"]
 REDIS_URL = env.str("REDIS_URL", default="")
-"""Redis of the cache; without it only listings are cached."""
+"""Redis of the cache; without it nothing is cached."""
 TIMELINE_URL = env.str("TIMELINE_URL", default=REDIS_URL)
 """Redis of the timeline stores: one, or redis+cluster://host:port,host:port of some nodes."""
-CACHES = {
-    "default": cache(REDIS_URL),
-    "posts": post_cache(REDIS_URL),
-    "listing": listing_cache(REDIS_URL),
-}
+CACHES = {"default": cache(REDIS_URL), "posts": post_cache(REDIS_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
 PASSWORD_HASHERS = [
@@ -239,24 +216,6 @@ all; 0: nobody's, auto: above what a drainer delivers within FEED_PULL_LAG_MS
 FEED_PULL_LAG_MS = env.float("FEED_PULL_LAG_MS", default=75.0)
 FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
 """Who may read a person's posts: "everyone", or "friends" (feed/visibility.py)."""
-# How the listing of all posts by their likes is read.
-FEED_LISTING = env.str("FEED_LISTING", default="keyset")
-KEEP = {"keep_s": env.float("FEED_LISTING_KEEP_S", default=1.0)}
-FEED_LISTINGS = {
-    "aggregate": {"BACKEND": "feed.listings.aggregate.Aggregate"},
-    "counter": {"BACKEND": "feed.listings.counter.Counter"},
-    "keyset": {"BACKEND": "feed.listings.counter.Keyset"},
-    "cached": {"BACKEND": "feed.listings.cached.Cached", "OPTIONS": KEEP},
-}
-OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
-"""Seconds during which people read their own writes, even if replicas and cached listings lag
-behind; 0 turns that off."""
-if REPLICAS or FEED_LISTING == "cached":
-    MIDDLEWARE += ["web.own_writes.seen"]
-
-EXPORT_DIR = Path(env.str("EXPORT_DIR", default=str(VAR_DIR / "exports")))
-"""Folder of finished export jobs; all processes must see the same one."""
-EXPORT_KEEP_S = env.float("EXPORT_KEEP_S", default=24 * 3600.0)
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
 CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL)

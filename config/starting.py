@@ -1,7 +1,6 @@
-"""Checks and preparations before an app server starts."""
+"""What an app server does before it serves."""
 
 import os
-import sys
 from pathlib import Path
 
 import django
@@ -14,7 +13,6 @@ from runtime.starting import run_checks
 
 def prepare() -> None:
     """Run the system checks, and exit if they fail; start new metrics. Opens no connection."""
-    sys.setswitchinterval(settings.WEB_SWITCH_MS / 1000)  # forked processes have it too
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     django.setup()
     run_checks(databases=["default"])

@@ -16,7 +16,6 @@ urlpatterns = [
     path("readyz", ReadyView.as_view()),
     path("statusz", StatusView.as_view()),
     path("v1/", include("accounts.urls")),
-    path("v1/me/", include("feed.exports.urls")),
     path("v1/schema/", SpectacularJSONAPIView.as_view(), name="schema"),
     path("v1/docs/", DOCS, name="docs"),
     path("", HomeView.as_view(), name="home"),

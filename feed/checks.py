@@ -9,7 +9,6 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import OperationalError, connections
 
 from feed.celebrities import AUTO
-from feed.listings import get_listing
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.base import MOST_SHARDS
@@ -121,13 +120,6 @@ def check_no_setting_has_an_old_name(**kwargs: Any) -> list[CheckMessage]:
     ]
 
 
-@register()
-def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
-    """Refuse an unknown FEED_LISTING at start, not at the first request."""
-    get_listing()
-    return []
-
-
 @register(deploy=True)
 def check_a_proxy_is_in_front(**kwargs: Any) -> list[CheckMessage]:
     """Warn if nothing in front bounds what waits: app servers answer an overload too late."""
@@ -165,25 +157,6 @@ def check_connections_suffice(
                 )
             )
     return warnings
-
-
-@register(Tags.database)
-def check_replicas_have_positions(
-    databases: Sequence[str] | None = None, **kwargs: Any
-) -> list[CheckMessage]:
-    """Replicas need MariaDB: their positions are its global transaction ids."""
-    if not settings.REPLICAS or "default" not in (databases or ()):
-        return []
-    primary = connections["default"]
-    if primary.vendor == "mysql" and primary.mysql_is_mariadb:  # type: ignore[attr-defined]
-        return []
-    return [
-        Error(
-            "REPLICA_URLS names replicas of a database that isn't MariaDB.",
-            hint="Leave REPLICA_URLS out, or replicate from a MariaDB server.",
-            id="feed.E003",
-        )
-    ]
 
 
 def _max_connections(alias: str) -> int | None:

@@ -9,7 +9,6 @@ from django.db.models.functions import Now
 from accounts import limits, revocations, sessions
 from accounts.limits import Limited, Use
 from db.rows import delete_first
-from feed.exports.services import remove_expired_exports
 from feed.models import IdempotencyKey
 from feed.timeline_stores import get_timeline_store
 from runtime.remembered import Pause
@@ -32,7 +31,6 @@ def remove_expired() -> bool:
         sessions.remove_expired(),
         get_timeline_store().remove_unread(),
     ]
-    remove_expired_exports()
     remove_surplus_keys()
     return any(there_is_more)
 

@@ -13,9 +13,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts import blocks, friendships, limits
-from accounts.friendships import RequestState, friend_ids
+from accounts.friendships import Asked, friend_ids
 from feed import epochs
-from feed.exports.services import withdraw_exports
 from feed.models import AuthorChange, FriendshipChange
 from feed.timeline_stores import store_of_the_epoch
 
@@ -28,7 +27,7 @@ MOST_AT_ONCE = 500
 """Changes that are finished together."""
 
 
-def ask(person_id: int, friend_id: int) -> RequestState:
+def ask(person_id: int, friend_id: int) -> Asked:
     """Say that a person would like to be friends with another; they are once both have said so.
 
     Then each one's posts, earlier ones too, are in the other's feed. Repeating it changes nothing.
@@ -38,9 +37,9 @@ def ask(person_id: int, friend_id: int) -> RequestState:
         limits.take(f"friend requests of {person_id}", **settings.FRIEND_REQUESTS)
     with transaction.atomic():
         answer = friendships.ask(person_id, friend_id)
-        if answer is RequestState.ACCEPTED:
+        if answer is Asked.ACCEPTED:
             _note(person_id, [friend_id])
-    if answer is not RequestState.WAITING:
+    if answer is not Asked.WAITING:
         _finish_between(person_id, friend_id)
     return answer
 
@@ -54,7 +53,6 @@ def unfriend(person_id: int, friend_id: int) -> None:
     with transaction.atomic():
         if friendships.unfriend(person_id, friend_id):
             _note(person_id, [friend_id])
-            withdraw_exports([person_id, friend_id])
     _finish_between(person_id, friend_id)
 
 
@@ -66,7 +64,6 @@ def block(person_id: int, other_id: int) -> None:
     with transaction.atomic():
         if blocks.block(person_id, other_id):
             _note(person_id, [other_id])
-            withdraw_exports([person_id, other_id])
     _finish_between(person_id, other_id)
 
 
@@ -77,7 +74,6 @@ def end_all(person_id: int) -> None:
         with transaction.atomic():
             friendships.end_all(person_id, some)
             _note(person_id, some)
-            withdraw_exports(some)
         _finish(list(FriendshipChange.objects.filter(person_id=person_id)))
 
 

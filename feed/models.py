@@ -35,7 +35,7 @@ class Post(models.Model):
     """The receipt: when all deliveries were confirmed, by the database's clock like created_at."""
     deleted_at = models.DateTimeField(null=True, editable=False)
     like_count = models.PositiveIntegerField(default=0, editable=False)
-    """Changed in the same transaction as the likes."""
+    """Of the replay browse, which has the likes and the listing by them."""
 
     objects: ClassVar[PostQuerySet] = PostQuerySet.as_manager()  # type: ignore[assignment]
 
@@ -43,17 +43,9 @@ class Post(models.Model):
         indexes = [
             # Serves the claim too: both engines append the id, so pending posts are in id order.
             models.Index(fields=["delivered_at"], name="post_backlog"),
-            # The listing by likes, in its order.
+            # The same replay's listing, in its order.
             models.Index(fields=["deleted_at", "like_count", "id"], name="post_by_likes"),
         ]
-
-
-class Like(models.Model):
-    """One person's like of one post."""
-
-    pk = models.CompositePrimaryKey("post_id", "person_id")
-    post = models.ForeignKey(Post, models.CASCADE, db_index=False, related_name="liked_by")
-    person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="+")
 
 
 class Poison(models.Model):

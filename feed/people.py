@@ -16,13 +16,10 @@ from django.db.models.functions import Coalesce, Length, Now
 
 from accounts import erasure
 from accounts import services as accounts
-from accounts.friendships import friend_ids
 from accounts.models import Person
 from feed import friendships
-from feed.exports.services import remove_exports, withdraw_exports
 from feed.hydration import forgetting
 from feed.models import AuthorChange, CopiedEntry, IdempotencyKey, Post, PostQuerySet, Reader
-from feed.services import unlike_everything
 from feed.timeline_stores import store_of_the_epoch
 
 LATE_S = 5.0
@@ -87,8 +84,6 @@ def _finish(person_id: int, *, until: float = inf) -> bool:
             return True  # the state has changed, and another change finishes that
     if state is State.ERASED:
         _erase(person_id)
-    elif state is State.HIDDEN:
-        withdraw_exports(friend_ids(person_id))
     return True
 
 
@@ -137,7 +132,7 @@ def _copied(post_ids: Collection[int]) -> set[int]:
 def _bring(post_ids: Collection[int], state: State, person_id: int) -> bool:
     """Bring posts into this state, if it is still their author's; return whether it is.
 
-    Whoever delivers or likes a post locks it first, so it is locked before its author here.
+    Whoever delivers a post locks it first, so it is locked before its author here.
     """
     posts = Post.objects.filter(id__in=post_ids)
     with forgetting(*post_ids), transaction.atomic():
@@ -162,9 +157,7 @@ def _write(posts: PostQuerySet, state: State) -> None:
 def _erase(person_id: int) -> None:
     accounts.delete(person_id)  # what was written while tokens were still trusted
     friendships.end_all(person_id)
-    unlike_everything(person_id)
     IdempotencyKey.objects.filter(author_id=person_id).delete()
     Reader.objects.filter(person_id=person_id).delete()
-    remove_exports([person_id])
     erasure.erase(person_id)
     store_of_the_epoch().discard(person_id)

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from django.db.models import Count, F, Func, Subquery
+from django.db.models import Func, Subquery
 from redis.exceptions import RedisError
 
 from feed import epochs
@@ -61,6 +61,11 @@ def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
     return Feed({post_id: posts[post_id] for post_id in shown}, following)
 
 
+def readable_post(post_id: int, *, viewer_id: int) -> Post:
+    """Return a post that the viewer may read. Raises Post.DoesNotExist."""
+    return visible(Post.objects.live(), viewer_id).get(id=post_id)
+
+
 def posts_by(*, author_id: int, viewer_id: int, before: int | None, limit: int) -> Page:
     """Return a page of one person's own posts, as far as the viewer may read them."""
     posts = visible(Post.objects.live(), viewer_id).filter(author_id=author_id).order_by("-id")
@@ -102,9 +107,3 @@ def store_state() -> str:
 def unfinished_changes() -> int:
     """Return the number of changes that timelines or posts don't show yet."""
     return FriendshipChange.objects.count() + AuthorChange.objects.count()
-
-
-def miscounted_posts() -> int:
-    """Return the number of posts whose like_count is wrong."""
-    counted = Post.objects.annotate(likes=Count("liked_by__person_id"))
-    return counted.exclude(likes=F("like_count")).count()

@@ -8,7 +8,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.exceptions import APIException, AuthenticationFailed
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.utils.urls import remove_query_param, replace_query_param
+from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from accounts import services as accounts
@@ -16,21 +16,15 @@ from accounts.authentication import person_id
 from accounts.selectors import known_to
 from feed import selectors, services
 from feed.backlog import BacklogFull
-from feed.listings import get_listing
-from feed.listings.base import Position
 from feed.serializers import (
     KEY_PATTERN,
     IdempotencyKeySerializer,
-    LikedPostSerializer,
-    ListingQuerySerializer,
-    ListingSerializer,
     NewPostSerializer,
     PageQuerySerializer,
     PageSerializer,
     PostSerializer,
 )
 from web.api import Unavailable
-from web.own_writes import has_written
 
 # Created once: each new serializer copies all its fields.
 NEW_POST = NewPostSerializer()
@@ -39,9 +33,6 @@ PAGE_QUERY = PageQuerySerializer()
 FIRST_PAGE: dict[str, Any] = PAGE_QUERY.run_validation({})
 POST = PostSerializer()
 PAGE = PageSerializer()
-LIKED_POST = LikedPostSerializer()
-LISTING_QUERY = ListingQuerySerializer()
-LISTING = ListingSerializer()
 
 IDEMPOTENCY_KEY_HEADER = OpenApiParameter(
     "Idempotency-Key",
@@ -77,28 +68,6 @@ class UnknownPerson(AuthenticationFailed):
 
 class PostsView(APIView):
     @extend_schema(
-        operation_id="v1_posts_list",
-        parameters=[ListingQuerySerializer],
-        responses=ListingSerializer,
-    )
-    def get(self, request: Request) -> Response:
-        """List all posts that one may read, by likes, then newest first."""
-        query = LISTING_QUERY.run_validation(request.query_params.dict())
-        after = query["after"] and Position.parse(query["after"])
-        page = get_listing().page(
-            viewer_id=person_id(request),
-            number=query["page"],
-            after=after,
-            size=query["size"],
-            fresh=has_written(request),
-        )
-        following = None
-        if page.next:
-            url = remove_query_param(request.build_absolute_uri(), "page")
-            following = replace_query_param(remove_query_param(url, "after"), *page.next)
-        return Response(LISTING.to_representation({"posts": page.posts, "next": following}))
-
-    @extend_schema(
         request=NewPostSerializer,
         responses={
             201: PostSerializer,
@@ -128,11 +97,11 @@ class PostsView(APIView):
 
 
 class PostView(APIView):
-    @extend_schema(responses=LikedPostSerializer)
+    @extend_schema(responses=PostSerializer)
     def get(self, request: Request, post_id: int) -> Response:
         """Read a post."""
-        post = get_listing().post(post_id, viewer_id=person_id(request))
-        return Response(LIKED_POST.to_representation(post))
+        post = selectors.readable_post(post_id, viewer_id=person_id(request))
+        return Response(POST.to_representation(post))
 
     @extend_schema(
         responses={204: None, 403: OpenApiResponse(description="Somebody else wrote it.")}
@@ -140,23 +109,6 @@ class PostView(APIView):
     def delete(self, request: Request, post_id: int) -> Response:
         """Delete one's own post."""
         services.delete_post(person_id=person_id(request), post_id=post_id)
-        return Response(status=204)
-
-
-class LikeView(APIView):
-    @extend_schema(request=None, responses={204: None})
-    def put(self, request: Request, post_id: int) -> Response:
-        """Like a post."""
-        try:
-            services.like_post(person_id=person_id(request), post_id=post_id)
-        except accounts.UnknownPerson:
-            raise UnknownPerson from None
-        return Response(status=204)
-
-    @extend_schema(responses={204: None})
-    def delete(self, request: Request, post_id: int) -> Response:
-        """Remove one's like."""
-        services.unlike_post(person_id=person_id(request), post_id=post_id)
         return Response(status=204)
 
 

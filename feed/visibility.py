@@ -9,10 +9,8 @@ changed (``feed.friendships``).
 from typing import cast
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS
 
 from accounts.blocks import unblocked
-from accounts.friendships import friend_ids
 from feed.models import PostQuerySet
 
 EVERYONE, FRIENDS = POLICIES = ("everyone", "friends")
@@ -32,8 +30,5 @@ def visible(posts: PostQuerySet, viewer_id: int) -> PostQuerySet:
 
 
 def _of_friends(posts: PostQuerySet, viewer_id: int) -> PostQuerySet:
-    if settings.REPLICAS:
-        ids = friend_ids(viewer_id).using(DEFAULT_DB_ALIAS)
-        return posts.filter(author_id__in=[viewer_id, *ids])
     some = posts.extra(where=[OF_FRIENDS], params=[viewer_id, viewer_id])  # noqa: S610
     return cast("PostQuerySet", some)

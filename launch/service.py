@@ -38,7 +38,7 @@ UNGUARDED = {
 """Users who wait are measured, and all come from one address; a variant may set limits again."""
 POOLS: Mapping[str, tuple[Sequence[str], Mapping[str, str]]] = {
     "probes": ([], {"WEB_THREADS": "2"}),
-    "slow": (["nice"], {"WEB_THREADS": "4", "DB_REQUEST_TIMEOUT_S": "10"}),
+    "slow": (["nice"], {"WEB_THREADS": "2"}),
 }
 """App servers beside the others, behind HAProxy: what starts them, and their settings."""
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left", "merged")

@@ -1,4 +1,4 @@
-"""Counts deliveries when posts get their receipts, and loads of timelines."""
+"""Counts deliveries when posts get their receipts."""
 
 import logging
 from collections.abc import Sequence
@@ -42,34 +42,34 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._batches: list[Batch] = []
+        self._noted: list[Batch] = []
         self._friends = FriendCounts()
         self._lock = Lock()
 
     def note(self, batch: Batch) -> None:
         """Schedule a batch for counting; return at once."""
         with self._lock:
-            self._batches.append(batch)
-            if len(self._batches) == 1:
+            self._noted.append(batch)
+            if len(self._noted) == 1:
                 Timer(COUNT_AFTER_S, self._count).start()
 
     def _count(self) -> None:
         count_connections()  # before this thread opens its own
         with self._lock:
-            batches, self._batches = self._batches, []
+            noted, self._noted = self._noted, []
         try:
-            observe(batches, self._friends)
+            observe(noted, self._friends)
         except DatabaseError:
-            posts = sum(batch.new for batch in batches)
+            posts = sum(batch.new for batch in noted)
             logger.warning("%s posts aren't counted", posts, exc_info=True)
         finally:
             connection.close()
 
 
-def observe(batches: Sequence[Batch], friends: FriendCounts) -> None:
+def observe(noted: Sequence[Batch], friends: FriendCounts) -> None:
     labels = get_strategy().alias, get_timeline_store().alias
-    receipts = _receipts([post_id for batch in batches for post_id in batch.post_ids])
-    new = [receipt for batch in batches for receipt in _latest(batch, receipts)]
+    receipts = _receipts([post_id for batch in noted for post_id in batch.post_ids])
+    new = [receipt for batch in noted for receipt in _latest(batch, receipts)]
     counts = friends.of(receipt.author_id for receipt in new)
     definitions.posts_delivered.labels(*labels).inc(len(new))
     definitions.deliveries.labels(*labels).inc(
@@ -82,8 +82,8 @@ def observe(batches: Sequence[Batch], friends: FriendCounts) -> None:
 
 def _latest(batch: Batch, receipts: dict[int, Receipt]) -> list[Receipt]:
     """Return the new receipts: older ones are already counted."""
-    of_batch = [receipts[post_id] for post_id in batch.post_ids if post_id in receipts]
-    return sorted(of_batch, reverse=True)[: batch.new]
+    found = [receipts[post_id] for post_id in batch.post_ids if post_id in receipts]
+    return sorted(found, reverse=True)[: batch.new]
 
 
 def _receipts(post_ids: Sequence[int]) -> dict[int, Receipt]:
@@ -94,11 +94,6 @@ def _receipts(post_ids: Sequence[int]) -> dict[int, Receipt]:
         for post_id, author_id, created_at, at in rows
         if at
     }
-
-
-def count_load(store: str, **kwargs: Any) -> None:
-    """Signal receiver of ``timeline_loaded``."""
-    definitions.timeline_loads.labels(store).inc()
 
 
 _tally = Tally()

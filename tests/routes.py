@@ -6,8 +6,12 @@ from django.urls import URLPattern, get_resolver
 
 
 def routes():
-    """Return path → methods, without HEAD and OPTIONS; paths look like those of the schema."""
-    return dict(_walk("/", get_resolver().url_patterns))
+    """Return path → methods, without HEAD and OPTIONS; paths look like those of the schema.
+
+    Of several patterns for a path, the first counts.
+    """
+    found = list(_walk("/", get_resolver().url_patterns))
+    return dict(reversed(found))
 
 
 def _walk(before, patterns):

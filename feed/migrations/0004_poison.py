@@ -5,7 +5,7 @@ from django.db.models.functions import Now
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("feed", "0003_packed_timelines"),
+        ("feed", "0001_squashed_0003_packed_timelines"),
     ]
 
     operations = [

@@ -8,9 +8,9 @@ from lab.experiments.base import Experiment
 
 PATHS = {
     "activity": "replays.activity.experiment.Activity",
-    "browse": "lab.experiments.browse.Browse",
+    "browse": "replays.browse.experiment.Browse",
     "capacity": "lab.experiments.capacity.Capacity",
-    "export": "lab.experiments.export.Export",
+    "export": "replays.export.experiment.Export",
     "factors": "lab.experiments.fanout.factors.Factors",
     "factors-ours": "lab.experiments.fanout.factors.FactorsOfOurs",
     "fanout": "lab.experiments.fanout.Fanout",
@@ -18,10 +18,10 @@ PATHS = {
     "mixed": "lab.experiments.mixed.Mixed",
     "overload": "lab.experiments.overload.Overload",
     "published-000": "replays.signup.published.Published000",
-    "published-001": "lab.experiments.browse.published.Published001",
+    "published-001": "replays.browse.published.Published001",
     "published-002": "replays.activity.published.Published002",
     "published-003": "lab.experiments.fanout.published.Published003",
-    "published-004": "lab.experiments.export.published.Published004",
+    "published-004": "replays.export.published.Published004",
     "signup": "replays.signup.experiment.Signup",
 }
 

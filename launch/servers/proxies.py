@@ -10,7 +10,7 @@ from launch.servers.base import Server
 from launch.servers.launchers import LAUNCHERS
 
 HAPROXY_SETTINGS = Path("compose/haproxy.cfg")
-NGINX_SETTINGS = Path("lab/experiments/browse/nginx.conf")
+NGINX_SETTINGS = Path("replays/browse/nginx.conf")
 
 
 class Proxy(Server):

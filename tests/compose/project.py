@@ -26,8 +26,6 @@ DEFAULTS = {
 EXAMPLE_FILE = (FOLDER / ".env.example").read_text()
 EXAMPLE = dict(re.findall(r"^(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
 SECRETS = [name for name, value in EXAMPLE.items() if name == "SECRET_KEY" or "PASS" in name]
-WITH_REPLICAS = dict(re.findall(r"^#(\w+)=(.*)$", EXAMPLE_FILE, re.MULTILINE))
-"""The example's alternative lines for a primary and its replicas."""
 
 
 def profiles(name):
@@ -40,10 +38,10 @@ def dependencies(name):
     return wanted if isinstance(wanted, dict) else {other: {} for other in wanted}
 
 
-def environment(name, **instead):
+def environment(name):
     """Return a service's environment, with the other variables as in the example."""
     secret = dict.fromkeys(SECRETS, "a-key-for-the-tests-which-is-long-enough")
-    given = DEFAULTS | EXAMPLE | secret | instead
+    given = DEFAULTS | EXAMPLE | secret
     given = {key: _interpolated(value or "", given) for key, value in given.items()}
     return {
         key: _interpolated(VARIABLE.sub(lambda match: given[match[1]], value), given)

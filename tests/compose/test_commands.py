@@ -5,16 +5,16 @@ import sys
 import pytest
 from django.core.management import get_commands, load_command_class
 
-from tests.compose.project import COMMANDS, OURS, WEB, WITH_REPLICAS, environment
+from tests.compose.project import COMMANDS, OURS, WEB, environment
 
 ONLY_LOOK = {"celery": "--help", "locust": "--list"}
 """Makes a program parse its command line and exit."""
 
 
-def run(argv, name, **instead):
+def run(argv, name):
     return subprocess.run(
         [sys.executable, *argv],
-        env={**os.environ, **environment(name, **instead)},
+        env={**os.environ, **environment(name)},
         capture_output=True,
         text=True,
         timeout=60,
@@ -48,8 +48,7 @@ def test_programs_accept_their_options(name):
     assert wrong.returncode != 0
 
 
-@pytest.mark.parametrize("instead", [{}, WITH_REPLICAS], ids=["as it is", "with replicas"])
-def test_the_service_starts_with_the_settings_of_the_example(instead):
-    done = run(["manage.py", "check"], "app", **instead)
+def test_the_service_starts_with_the_settings_of_the_example():
+    done = run(["manage.py", "check"], "app")
 
     assert done.returncode == 0, done.stderr

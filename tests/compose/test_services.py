@@ -21,7 +21,6 @@ from tests.compose.project import (
     SERVICES,
     VARIABLE,
     WEB,
-    WITH_REPLICAS,
     dependencies,
     instructions,
     profiles,
@@ -46,10 +45,9 @@ def test_profiles_choose_the_servers_the_workers_and_the_load():
             chosen.setdefault(profile, set()).add(name)
 
     assert chosen == {
-        "always": {"migrate", "app", "probes", "slow", "proxy", "exports"},
+        "always": {"migrate", "app", "probes", "slow", "proxy"},
         "mysql-default": {"mysql-default"},
         "mysql-tuned": {"mysql-tuned"},
-        "replicas": {"mysql-primary", "mysql-replica1", "mysql-replica2"},
         "redis": {"redis"},
         "rabbitmq": {"rabbitmq"},
         "drainer": {"drainer"},
@@ -100,7 +98,7 @@ def test_each_mysql_has_its_own_settings(profile):
     assert f"./mysql/{profile}.cnf:/etc/mysql/conf.d/feed.cnf:ro" in mounts
 
 
-@pytest.mark.parametrize("name", ["mysql-default", "mysql-tuned", "mysql-primary"])
+@pytest.mark.parametrize("name", ["mysql-default", "mysql-tuned"])
 def test_every_server_creates_the_database_of_the_laboratory(name):
     lines = (FOLDER / "mysql/database.sql").read_text().splitlines()
 
@@ -109,17 +107,6 @@ def test_every_server_creates_the_database_of_the_laboratory(name):
     assert granted == "GRANT ALL ON feed.* TO feed@'%';"
     mount = "./mysql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
     assert mount in SERVICES[name]["volumes"]
-
-
-def test_exports_are_served_from_the_folder_where_they_are_written():
-    places = {
-        name: {tuple(mount.split(":")) for mount in OURS[name]["volumes"]}
-        for name in ("app", "exports")
-    }
-    folder = OURS["app"]["environment"]["EXPORT_DIR"]
-
-    assert places["app"] == places["exports"] == {("exports", folder)}
-    assert OURS["exports"]["environment"]["EXPORT_DIR"] == folder
 
 
 def test_volumes_are_mounted_on_folders_of_the_images_user():
@@ -180,10 +167,9 @@ def test_nothing_starts_without_the_key_and_the_passwords():
 
 def test_no_server_is_entered_without_a_password():
     urls = {name: value for name, value in EXAMPLE.items() if name.endswith("_URL")}
-    replicas = WITH_REPLICAS["REPLICA_URLS"].split(",")
 
     assert len(urls) == 3
-    for url in [*urls.values(), WITH_REPLICAS["DATABASE_URL"], *replicas]:
+    for url in urls.values():
         assert urlsplit(url).password.endswith("_PASSWORD")
         assert urlsplit(url).username in ("", "feed")
     assert "--requirepass $REDIS_PASSWORD" in SERVICES["redis"]["command"]

@@ -65,7 +65,7 @@ class Stack:
 
     def manage(self, *arguments, **options):
         """Run a management command in a container that is always there."""
-        where = ("exec", "--no-TTY", "exports", "python", "manage.py")
+        where = ("exec", "--no-TTY", "probes", "python", "manage.py")
         return self.compose(*where, *arguments, **options)
 
     def clients(self):

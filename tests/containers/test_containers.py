@@ -11,24 +11,23 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.compose.project import SERVICES, WITH_REPLICAS
+from tests.compose.project import SERVICES
 from tests.containers.stack import TRANSCRIPT, Stack, docker, wait_until
 
 pytestmark = [pytest.mark.alone, pytest.mark.containers]
 
 SETTINGS = {
     "tuned": {},
-    "replicas, Celery": WITH_REPLICAS
-    | {
-        "COMPOSE_PROFILES": "replicas,redis,rabbitmq,celery",
+    "Celery": {
+        "COMPOSE_PROFILES": "mysql-tuned,redis,rabbitmq,celery",
         "FEED_STRATEGY": "outbox_celery",
         "BROKER_URL": "amqp://feed:$BROKER_PASSWORD@rabbitmq:5672//",
     },
 }
-SCRAPED = {"tuned": {"app": 4, "drainer": 1}, "replicas, Celery": {"app": 4, "worker": 1}}
+SCRAPED = {"tuned": {"app": 4, "drainer": 1}, "Celery": {"app": 4, "worker": 1}}
 RESTARTED = {
-    "tuned": ["app", "drainer", "exports", "prometheus", "proxy", "redis", "mysql-tuned"],
-    "replicas, Celery": ["worker", "beat", "rabbitmq", "redis", "mysql-replica1", "mysql-primary"],
+    "tuned": ["app", "drainer", "prometheus", "proxy", "redis", "mysql-tuned"],
+    "Celery": ["worker", "beat", "rabbitmq", "redis", "mysql-tuned"],
 }
 VERSIONS = {
     "mysql-tuned": ("mariadbd", "--version"),
@@ -60,9 +59,6 @@ def stack(request, transcript, tmp_path_factory):
         stack.compose("up", "--detach", "prometheus")  # its profile has Grafana too
         stack.wait_until_ready()
         stack.note("seed", f"{stack.timed('run', '--rm', 'seed'):.0f} s")
-        began = time.monotonic()
-        stack.wait_until_ready()  # replicas are behind
-        stack.note("healthy after the seed", f"{time.monotonic() - began:.0f} s")
         yield stack
     finally:
         stack.compose("--profile=*", "down", "--volumes")

@@ -3,7 +3,6 @@ import subprocess
 import sys
 
 import pytest
-from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
@@ -93,20 +92,3 @@ def test_old_names_of_settings_are_refused_with_their_new_ones():
     assert checked.stderr.count("feed.E008") == 4
     for old, new in renamed.items():
         assert f"Set {new} instead, and remove {old}." in checked.stderr
-
-
-def test_an_unknown_listing_is_refused_with_the_known_ones(settings):
-    settings.FEED_LISTING = "random"
-
-    with pytest.raises(ImproperlyConfigured, match="aggregate, cached, counter, keyset"):
-        call_command("check")
-
-
-def test_replicas_of_another_server_than_mariadb_are_refused(settings, db):
-    settings.REPLICAS = ["replica1"]
-
-    if getattr(connection, "mysql_is_mariadb", False):
-        call_command("check", databases=["default"])
-    else:
-        with pytest.raises(SystemCheckError, match=r"feed\.E003"):
-            call_command("check", databases=["default"])

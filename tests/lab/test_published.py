@@ -7,8 +7,8 @@ import pytest
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked
-from lab.experiments.browse.published import Published001
-from lab.experiments.export import published as export_published
+from replays.browse.published import Published001
+from replays.export import published as export_published
 
 REPLAYS = {name: it for name, it in EXPERIMENTS.items() if it.document}
 
@@ -26,7 +26,7 @@ def replay(out, name, *options):
 
 
 def test_every_replay_names_its_document(capsys):
-    main(["list"])
+    main(["list", "--all"])
 
     listed = capsys.readouterr().out
     for name, experiment in REPLAYS.items():
@@ -130,7 +130,7 @@ def test_everybody_sends_one_request_per_minute_and_gives_up_after_30_s():
 
     assert (load.users, load.pace_s, load.run_time_s) == (50, 60, 600)
     assert (shared.settings["DB_POOL_SIZE"], shared.settings["DB_POOL_TIMEOUT_S"]) == ("20", "30")
-    assert (split.settings["DB_POOL_SIZE"], split.settings["DB_LANES"]) == ("10", "expensive=10")
+    assert (split.settings["DB_POOL_SIZE"], split.settings["EXPENSIVE_READS"]) == ("10", "10")
 
 
 def test_exports_are_checked_in_a_small_replay(tmp_path, monkeypatch):

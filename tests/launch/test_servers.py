@@ -11,12 +11,12 @@ import psutil
 import pytest
 import redis
 
-from lab.experiments.browse import Browse
 from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, launchers, servers_for
 from launch.servers.launchers import docker_answers, installed
 from launch.servers.redis import redis_name
 from launch.variants import Variant
+from replays.browse.experiment import Browse
 
 SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=1s"]
 

@@ -24,7 +24,6 @@ def manage(tmp_path, *arguments, **env):
     [
         ("check", {"FEED_STRATEGY": "outbx"}, "outbox_celery, task; did you mean outbox?"),
         ("check", {"FEED_TIMELINE_STORE": "rng"}, "did you mean ring?"),
-        ("check", {"FEED_LISTING": "keysets"}, "did you mean keyset?"),
         ("check", {"FEED_TIMELINE_STORE": "ring"}, "needs TIMELINE_URL or REDIS_URL"),
         ("list_poison", {}, "no such table: feed_poison; is DATABASE_URL right, and did manage.py"),
         ("list_poison", {"DATABASE_URL": "sqlite:////nowhere/x"}, "is DATABASE_URL right"),

@@ -84,12 +84,6 @@ def guess_passwords(numbers, token):
     return "POST", "/v1/token/", json.dumps(body), None
 
 
-def order_slow_work(numbers, token):
-    """Ask for what takes long, as one person."""
-    path = "/v1/me/report/" if next(numbers) % 2 else "/v1/me/export/?format=xlsx"
-    return "GET", path, None, token
-
-
 @contextmanager
 def asking(running, statuses, attack, connections):
     """Ask from another process while the block runs; count its statuses."""
@@ -231,9 +225,6 @@ def attackable(variant, folder):
 ATTACKS = {
     "wrong passwords, 10 clients; others post": partial(
         compare, request=POST, attack=partial(asking, attack=guess_passwords, connections=10)
-    ),
-    "slow work of one account, 6 connections; others read": partial(
-        compare, request=FEED, attack=partial(asking, attack=order_slow_work, connections=6)
     ),
     "30 sockets of a byte; others post": partial(
         compare, request=POST, attack=partial(sending, kind="byte", connections=30)

@@ -1,21 +1,11 @@
 #!/bin/sh
-# Start MariaDB; on an empty volume, first with the users, the SQL files and the primary that
+# Start MariaDB; on an empty volume, first with the user and the SQL files that
 # the environment and /docker-entrypoint-initdb.d name. Arguments are options of the server.
 set -eu
 data=/var/lib/mysql
 
 statements() {
-    if [ -n "${MARIADB_MASTER_HOST:-}" ]; then
-        echo "CHANGE MASTER TO MASTER_HOST='$MARIADB_MASTER_HOST', MASTER_USE_GTID=slave_pos," \
-            "MASTER_USER='$MARIADB_REPLICATION_USER', MASTER_CONNECT_RETRY=1," \
-            "MASTER_PASSWORD='$MARIADB_REPLICATION_PASSWORD';"
-        echo "START SLAVE;"
-        return
-    fi
     echo "CREATE USER '$MARIADB_USER'@'%' IDENTIFIED BY '$MARIADB_PASSWORD';"
-    [ -z "${MARIADB_REPLICATION_USER:-}" ] ||
-        echo "GRANT REPLICATION SLAVE ON *.* TO '$MARIADB_REPLICATION_USER'@'%'" \
-            "IDENTIFIED BY '$MARIADB_REPLICATION_PASSWORD';"
     sed '/^--/d' /docker-entrypoint-initdb.d/*.sql
 }
 

@@ -6,7 +6,7 @@ from feed.expiry import remove_expired
 
 
 class Command(BaseCommand):
-    help = "Remove expired keys, sessions, revocations, limits and exports, as drainers do."
+    help = "Remove expired keys, sessions, revocations and limits, as drainers do."
 
     def handle(self, *args: Any, **options: Any) -> None:
         while remove_expired():

@@ -1,0 +1,18 @@
+from argparse import ArgumentParser
+from typing import Any
+
+from db.seed_command import SeedCommand
+from replays.browse.app.seeding import seed_likes
+
+
+class Command(SeedCommand):
+    help = "Write posts and random likes for the load; after seed_people, before any post."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--posts", type=int, default=10_000)
+        parser.add_argument("--likes", type=int, default=48_000)
+        parser.add_argument("--seed", type=int, default=7, help="random seed of the likes")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        wanted = {name: options[name] for name in ("posts", "likes", "seed")}
+        self.write("posts and likes", seed_likes(**wanted))

@@ -1,0 +1,172 @@
+"""Browse: a listing that counts 48,000 likes per page, and what does and doesn't help it."""
+
+import csv
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.running.load import Load
+from launch.replication import Sight, everywhere_at, read_sights
+from launch.service import Seed
+from launch.unknown import did_you_mean
+from launch.variants import DATABASES, UnknownVariant, Variant
+from replays.browse.presentation import BrowsePresentation
+
+SHAPES = {"smoke": (1, 5), "load": (100, 8), "stress": (500, 10)}
+"""Users, and seconds (published: 60)."""
+RAMP_S = 2
+FINISH_WITHIN_S = 10
+"""Users who are asked to stop get so long: an overloaded service hasn't answered its probes yet."""
+APP_CPUS = 0.4
+"""Cores of each app server, so that five of them share two."""
+BLIND_DELAY_S = 2
+UNSEEN = "no look at what was written was answered in time, so the audit has only the counts"
+SPELLING = re.compile(
+    r"(?P<database>sqlite|mysql_default|mysql_tuned)"
+    r"(-(?P<servers>[1-9])servers?)?"
+    r"(-(?P<replicas>[1-9])replicas?(?P<blind>-blind)?)?"
+    r"(-(?P<listing>counter|counter-keyset|counter-keyset-cached))?"
+)
+INSTALLED = {"DJANGO_SETTINGS_MODULE": "replays.browse.settings"}
+LISTINGS = {
+    None: "aggregate",
+    "counter": "counter",
+    "counter-keyset": "keyset",
+    "counter-keyset-cached": "cached",
+}
+
+
+class Probe(NamedTuple):
+    """What a user of the load saw of something written (``replays/browse/locustfile.py``)."""
+
+    what: str
+    own: bool
+    written_at: float
+    read_at: float
+    seen: bool
+
+
+class Browse(Experiment):
+    name = "browse"
+    presentation = BrowsePresentation()
+    locustfile = "replays/browse/locustfile.py"
+    variants: ClassVar[tuple[str, ...]] = (
+        "sqlite-1server",
+        "sqlite-counter",
+        "mysql_tuned-1server",
+        "mysql_tuned-5servers",
+        "mysql_tuned-5servers-4replicas",
+        "mysql_tuned-counter",
+        "mysql_tuned-counter-keyset-cached",
+    )
+    seed = Seed(people=1000, friends=2)
+
+    def variant(self, name: str) -> Variant:
+        spelled = SPELLING.fullmatch(name)
+        if spelled is None or (spelled["replicas"] and spelled["database"] == "sqlite"):
+            raise UnknownVariant(
+                f"{name!r}: a variant of browse is named sqlite, mysql_default or mysql_tuned, "
+                "then perhaps -5servers, -4replicas (of MySQL) and -counter, -counter-keyset or "
+                f"-counter-keyset-cached, in this order{did_you_mean(name, self.variants)}"
+            )
+        servers = int(spelled["servers"] or 1)
+        database = replace(
+            DATABASES[spelled["database"]],
+            app_servers=servers,
+            balanced=servers > 1,
+            app_cpus=APP_CPUS,
+            replicas=int(spelled["replicas"] or 0),
+            replica_delay_s=BLIND_DELAY_S if spelled["blind"] else 0,
+        )
+        settings = {**INSTALLED, "FEED_LISTING": LISTINGS[spelled["listing"]]}
+        if spelled["blind"]:
+            settings["OWN_WRITES_S"] = "0"
+        plain = Variant.plain(name, spelled["database"], settings)
+        return replace(plain, database=database)
+
+    def seeding(self) -> Sequence[Sequence[str]]:
+        return (("seed_likes",),)
+
+    def loads(self, asked: Asked) -> list[Load]:
+        return [self._load(shape, *SHAPES[shape], asked) for shape in SHAPES]
+
+    def _load(self, shape: str, users: int, hold_s: int, asked: Asked) -> Load:
+        users, hold_s = asked.users or users, asked.run_time_s or hold_s
+        return Load(
+            users,
+            hold_s,
+            self.locustfile,
+            name=shape,
+            arrivals=asked.arrivals or "closed",
+            counted=("GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"),
+            warm_up_s=RAMP_S,
+            cool_down_s=RAMP_S,
+            options={
+                "shape": shape,
+                "peak": users,
+                "ramp-s": RAMP_S,
+                "hold-s": hold_s,
+                "stop-timeout": FINISH_WITHIN_S,
+            },
+            files=("probes",),
+        )
+
+    def conclude(self, measured: Measured) -> None:
+        service = measured.service
+        service.stop_web()
+        sights = read_sights(service.replica_lag) if service.replicas else []
+        measured.result.extra = _lag(sights, *measured.requests.window)
+        probes = read_probes(measured.folder / "probes.csv")
+        if not probes:
+            measured.result.errors.append(UNSEEN)
+        miscounted = sum(int(service.manage("audit_likes", env)) for env in service.environments)
+        measured.result.audit = audit(probes, sights, miscounted)
+
+
+def read_probes(path: Path) -> list[Probe]:
+    with path.open(newline="") as file:
+        return [
+            Probe(
+                row["what"],
+                row["own"] == "1",
+                float(row["written_at"]),
+                float(row["read_at"]),
+                row["seen"] == "1",
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def audit(probes: Sequence[Probe], sights: Sequence[Sight], miscounted: int) -> dict[str, Any]:
+    """Judge what was seen of what was written.
+
+    ``stale``: others were shown a post although each replica was known to have its deletion before
+    they asked.
+    """
+    missed = sum(probe.own and not probe.seen for probe in probes)
+    stale = sum(
+        not probe.own and not probe.seen and probe.read_at > everywhere_at(sights, probe.written_at)
+        for probe in probes
+    )
+    return {
+        "looks": len(probes),
+        "own_write_missed": missed,
+        "stale": stale,
+        "miscounted": miscounted,
+        "ok": not (missed or stale or miscounted),
+    }
+
+
+def _lag(sights: Sequence[Sight], start: float, end: float) -> dict[str, float | None]:
+    lags_ms = [sight.lag_ms for sight in sights if start <= sight.asked_at < end]
+    if not lags_ms:
+        return {}
+    return {
+        "replica_lag_p50_ms": round(float(np.median(lags_ms)), 2),
+        "replica_lag_max_ms": round(max(lags_ms), 2),
+    }

@@ -1,0 +1,162 @@
+"""Browse as it was published: their steps, their pauses and ramps, and the threshold that fails."""
+
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
+
+from lab.experiments.base import Asked, Measured
+from lab.progress import console
+from lab.reporting.formats import number, percent
+from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column
+from lab.results import figures
+from lab.results.requests import Requests
+from lab.results.summary import Summary
+from lab.results.thresholds import HeldSummary
+from lab.running.load import Load
+from launch.variants import DATABASES, Variant
+from replays.browse.experiment import APP_CPUS, INSTALLED, LISTINGS, Browse
+from replays.browse.presentation import BrowsePresentation, published_figures
+
+SHAPES = {"smoke": 1, "load": 100, "stress": 500}
+PAUSE_S = 4
+RAMP_S = 30
+HOLD_S = 60
+FINISH_WITHIN_S = 30
+"""k6's graceful stop, if a script doesn't say otherwise."""
+ONE_PROCESS = {
+    **INSTALLED,
+    "WEB_WORKERS": "1",
+    "DB_POOL_SIZE": "10",
+    "DB_POOL_TIMEOUT_S": "30",
+    "DB_READ_TIMEOUT_S": "60",
+    "LOG_REQUESTS": "1",
+    "FEED_LISTING": str(LISTINGS[None]),
+}
+"""What Spring Boot comes with, as far as it has a counterpart: the document doesn't say."""
+
+
+class Step(NamedTuple):
+    threads: int = 20
+    servers: int = 1
+    replicas: int = 0
+    proxied: bool = True
+    proxy_keeps: bool = True
+    log_in_background: bool = True
+
+
+STEPS = {
+    "as_found": Step(threads=200, proxied=False, log_in_background=False),
+    "thread_pool": Step(proxied=False, log_in_background=False),
+    "nginx": Step(proxy_keeps=False, log_in_background=False),
+    "async_log": Step(proxy_keeps=False),
+    "balancer": Step(),
+    "5servers": Step(servers=5),
+    "5servers-4replicas": Step(servers=5, replicas=4),
+}
+OURS = "mysql_tuned-counter-keyset-cached"
+
+RUN_P95 = Column("run p95 ms", lambda r: r.extra.get("run_p95_ms"), spread=True, brief=True)
+RUN_P99 = Column("run p99 ms", lambda r: r.extra.get("run_p99_ms"), brief=True)
+RUN_SUCCESS = Column("run success", lambda r: r.extra.get("run_success"), percent, brief=True)
+
+
+class Published001Presentation(BrowsePresentation):
+    summary_class = HeldSummary
+    published = published_figures(RUN_P95.label, RUN_SUCCESS.label)
+    columns = (
+        OFFERED,
+        Column("requests/s", lambda r: r.achieved_rps),
+        RUN_SUCCESS,
+        RUN_P95,
+        RUN_P99,
+        P95,
+        P99._replace(spread=False),
+        Column("replica lag max ms", lambda r: r.extra.get("replica_lag_max_ms")),
+        CORES_BUSY,
+    )
+    headline = RUN_P95
+    axis = "p95 of a request in ms, ramps included (success)"
+    limitations = (
+        "Run: from the first request to the last, ramps and failed requests included, as k6 has "
+        "it; the other figures are of the minute in which all users are there.",
+        'Their published "1 server" is behind the balancer, after all earlier steps. They give '
+        "no figures of those steps, nor the sizes of pools: 200 threads and 10 connections are "
+        "what Spring Boot comes with, 20 threads a guess.",
+        "Their balancer was a managed one. Here it is nginx that keeps its connections; the step "
+        "nginx opens one for each request, which are nginx's own defaults.",
+        "Their scripts ask for three posts, always the same; here it is any post of the page.",
+        *BrowsePresentation.limitations,
+    )
+
+    def praise(self, summary: Summary) -> str:
+        return (
+            f"{summary.name} kept the threshold: 95 % of all requests within "
+            f"{number(summary.median(RUN_P95.figure))} ms."
+        )
+
+
+class Published001(Browse):
+    name = "published-001"
+    presentation = Published001Presentation()
+    document = "Backend performance report: WAS scale-out and DB replication, author not named"
+    variants = (*STEPS, OURS)
+    threshold_p99_ms: ClassVar[float] = 50
+    around_s = 20
+
+    def variant(self, name: str) -> Variant:
+        step = STEPS.get(name)
+        return super().variant(name) if step is None else _variant(name, step)
+
+    def loads(self, asked: Asked) -> list[Load]:
+        return [self._published_load(shape, users, asked) for shape, users in SHAPES.items()]
+
+    def _published_load(self, shape: str, users: int, asked: Asked) -> Load:
+        users, hold_s = asked.users or users, asked.run_time_s or HOLD_S
+        ramp_s = min(RAMP_S, hold_s)
+        load = self._load(shape, users, hold_s, asked._replace(arrivals=asked.arrivals or "paused"))
+        return replace(
+            load,
+            pace_s=PAUSE_S,
+            warm_up_s=ramp_s,
+            cool_down_s=ramp_s,
+            options={**load.options, "ramp-s": ramp_s, "stop-timeout": FINISH_WITHIN_S},
+        )
+
+    def conclude(self, measured: Measured) -> None:
+        super().conclude(measured)
+        result = measured.result
+        result.extra |= run_figures(measured.requests)
+        p99_ms = result.extra["run_p99_ms"] or 0.0
+        held = p99_ms < self.threshold_p99_ms
+        result.extra["held"] = float(held)
+        if not held:
+            broken = f"threshold: p99 {number(p99_ms)} ms > {self.threshold_p99_ms:g} ms"
+            result.errors.append(broken)
+            console.print(f"  {broken}")
+
+
+def run_figures(requests: Requests) -> dict[str, float | None]:
+    """Return figures of all counted requests: the times of failed ones too, as k6 has them.
+
+    One that the end of the run interrupted took what it had waited, and has not failed.
+    """
+    found = figures.percentiles([it.ms for it in requests.counted], ("p95", "p99"))
+    answered = [it for it in requests.counted if it.answered]
+    failed = sum(bool(it.error) for it in answered)
+    named = {f"run_{name}_ms": value for name, value in found.items()}
+    return named | {"run_success": 1 - failed / len(answered)}
+
+
+def _variant(name: str, step: Step) -> Variant:
+    database = replace(
+        DATABASES["mysql_tuned"],
+        app_servers=step.servers,
+        threads=step.threads,
+        balanced=step.proxied,
+        proxy_keeps=step.proxy_keeps,
+        app_cpus=APP_CPUS,
+        replicas=step.replicas,
+    )
+    log = {"LOG_IN_BACKGROUND": "1"} if step.log_in_background else {}
+    threads = {"WEB_THREADS": str(step.threads)}
+    plain = Variant.plain(name, "mysql_tuned", ONE_PROCESS | threads | log)
+    return replace(plain, database=database)

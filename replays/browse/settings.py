@@ -1,0 +1,40 @@
+"""The service with likes, and a listing of all posts by their likes."""
+
+from config.cache import cache
+from config.settings import *  # noqa: F403
+from config.settings import (
+    CACHES,
+    DATABASES,
+    DB_READ_TIMEOUT_S,
+    INSTALLED_APPS,
+    MIDDLEWARE,
+    REDIS_URL,
+    env,
+)
+from replays.replicas import replicas
+
+INSTALLED_APPS += ["replays.browse.app"]
+ROOT_URLCONF = "replays.browse.urls"
+
+FEED_LISTING = env.str("FEED_LISTING", default="keyset")
+"""How the listing is read."""
+KEEP = {"keep_s": env.float("FEED_LISTING_KEEP_S", default=1.0)}
+FEED_LISTINGS = {
+    "aggregate": {"BACKEND": "replays.browse.app.listings.Aggregate"},
+    "counter": {"BACKEND": "replays.browse.app.listings.Counter"},
+    "keyset": {"BACKEND": "replays.browse.app.listings.Keyset"},
+    "cached": {"BACKEND": "replays.browse.app.listings.Cached", "OPTIONS": KEEP},
+}
+LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+CACHES["listing"] = cache(REDIS_URL) | {"KEY_PREFIX": "listing"} if REDIS_URL else LOCAL
+
+REPLICA_URLS = env.list("REPLICA_URLS", default=[])
+"""Read replicas of the default database, separated by commas; aliases: replica1, replica2 …"""
+REPLICAS = [*replicas(REPLICA_URLS, read_timeout_s=DB_READ_TIMEOUT_S)]
+DATABASES |= replicas(REPLICA_URLS, read_timeout_s=DB_READ_TIMEOUT_S)
+DATABASE_ROUTERS = ["replays.browse.app.replicas.Router"] if REPLICAS else []
+OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
+"""Seconds during which people read their own writes, even if replicas and cached listings lag
+behind; 0 turns that off."""
+if REPLICAS or FEED_LISTING == "cached":
+    MIDDLEWARE += ["replays.browse.app.replicas.note_writes"]

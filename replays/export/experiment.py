@@ -1,0 +1,139 @@
+"""Export: expensive requests that starve ordinary ones of connections."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import ClassVar, NamedTuple
+
+from lab.experiments.base import Asked, Experiment, Measured
+from lab.progress import stage
+from lab.results.requests import Requests
+from lab.running.load import Load
+from launch.service import Seed
+from launch.unknown import none_of
+from launch.variants import UnknownVariant, Variant
+from replays.export.presentation import ExportPresentation
+
+ORDINARY = ("POST /v1/token/", "GET /v1/feed/")
+EXPENSIVE = ("GET /v1/me/export/", "GET /v1/me/report/", "FEED export from order to file")
+PASSWORD = "export"  # noqa: S105
+TIMES = 10
+"""Requests of a user per run (published: once a minute for ten minutes)."""
+ONE_PROCESS = {
+    "DJANGO_SETTINGS_MODULE": "replays.export.settings",
+    "WEB_WORKERS": "1",
+    "WEB_THREADS": "60",
+    # Else an ordinary request would wait for the interpreter, not for a connection.
+    "WEB_SWITCH_MS": "0.5",
+    "DB_READ_TIMEOUT_S": "60",
+    "DB_POOL_TIMEOUT_S": "60",
+}
+SPLIT = {"DB_POOL_SIZE": "10", "EXPENSIVE_READS": "10"}
+SETTINGS = {
+    "sqlite-direct": {},
+    "mysql_tuned-shared-pool": {"DB_POOL_SIZE": "20"},
+    "mysql_tuned-split-pools": SPLIT,
+    "mysql_tuned-narrow-lane": {"DB_POOL_SIZE": "18", "EXPENSIVE_READS": "2"},
+    "mysql_tuned-replica": {"DB_POOL_SIZE": "10", "EXPENSIVE_READS": "replica1"},
+    "mysql_tuned-background": SPLIT,
+}
+
+
+class Export(Experiment):
+    name = "export"
+    presentation = ExportPresentation()
+    locustfile = "replays/export/locustfile.py"
+    variants: ClassVar[tuple[str, ...]] = (
+        "sqlite-direct",
+        "mysql_tuned-shared-pool",
+        "mysql_tuned-split-pools",
+        "mysql_tuned-narrow-lane",
+        "mysql_tuned-replica",
+        "mysql_tuned-background",
+    )
+    seed = Seed(people=100, friends=50, password=PASSWORD)
+
+    def variant(self, name: str) -> Variant:
+        if name not in SETTINGS:
+            raise UnknownVariant(none_of(name, SETTINGS))
+        database = name.partition("-")[0]
+        variant = Variant.plain(name, database, ONE_PROCESS | SETTINGS[name])
+        if name.endswith("-background"):
+            return replace(variant, workers=("make_exports",), options={"order": ""})
+        if name.endswith("-replica"):
+            return replace(variant, database=replace(variant.database, replicas=1))
+        return variant
+
+    def loads(self, asked: Asked) -> list[Load]:
+        run_time_s = asked.run_time_s or 60
+        pace_s = run_time_s / TIMES
+        return [
+            Load(
+                asked.users or 50,
+                run_time_s,
+                self.locustfile,
+                arrivals=asked.arrivals or "closed",
+                pace_s=pace_s,
+                counted=ORDINARY + EXPENSIVE,
+                warm_up_s=round(2 * pace_s),
+                options={"password": asked.password or PASSWORD},
+                files=("exports",),
+            )
+        ]
+
+    def seeding(self) -> Sequence[Sequence[str]]:
+        return (("seed_posts", "--each=600"),)
+
+    def conclude(self, measured: Measured) -> None:
+        result = measured.result
+        for kind, names in (("ordinary", ORDINARY), ("expensive", EXPENSIVE)):
+            figures = _figures(measured.requests, names)
+            result.extra |= {f"{kind}_{name}": value for name, value in figures.items()}
+        with stage("check"):
+            result.audit = _check(measured)
+
+
+class Digest(NamedTuple):
+    person_id: int
+    rows: int
+    sha256: str
+
+
+def _figures(requests: Requests, names: Iterable[str]) -> dict[str, float | None]:
+    """Return the mean latency and the share of failures of these requests together."""
+    routes = [requests.routes[name] for name in names if name in requests.routes]
+    latency_ms = [ms for route in routes for ms in route.latency_ms]
+    failures = sum(route.failures.total() for route in routes)
+    return {
+        "mean_ms": round(sum(latency_ms) / len(latency_ms), 2) if latency_ms else None,
+        "errors": failures / (len(latency_ms) + failures) if routes else None,
+    }
+
+
+def _check(measured: Measured) -> dict[str, int | bool]:
+    """Compare every export that was fetched with what the database says it should hold."""
+    service = measured.service
+    listed = service.manage("export_digests", service.environments[0])
+    due = {digest.person_id: digest for digest in _digests(listed.splitlines())}
+    exports = list(_digests((measured.folder / "exports.csv").read_text().splitlines()))
+    wrong = [it for it in exports if it != due[it.person_id]]
+    incomplete = sum(it.rows < due[it.person_id].rows for it in wrong)
+    # Only clients with connections of their own are promised one.
+    promised = ORDINARY if "EXPENSIVE_READS" in service.variant.settings else ()
+    failed = sum(
+        measured.requests.routes[name].failures.total()
+        for name in promised
+        if name in measured.requests.routes
+    )
+    return {
+        "exports": len(exports),
+        "incomplete": incomplete,
+        "different": len(wrong) - incomplete,
+        "broken_promises": failed,
+        "ok": bool(exports) and not wrong and not failed,
+    }
+
+
+def _digests(lines: Iterable[str]) -> Iterable[Digest]:
+    for row in csv.DictReader(lines):
+        yield Digest(int(row["person_id"]), int(row["rows"]), row["sha256"])

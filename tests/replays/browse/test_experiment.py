@@ -1,0 +1,146 @@
+"""The experiment browse on small runs of real servers, and the findings of its check."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from launch import quota
+from launch.processes import Processes
+from launch.replication import Sight
+from launch.variants import UnknownVariant
+from replays.browse.experiment import Browse, Probe, audit
+
+SMALL = ["--loads=smoke", "--users=5", "--run-time=3s", "--people=20"]
+GOOD = "sqlite-counter"
+BLIND = "mysql_tuned-2servers-1replica-blind"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """One good run, and one of late replicas without read-your-own-writes."""
+    out = tmp_path_factory.mktemp("out")
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "lab", "run", "browse", "--shared", *SMALL),
+            *(f"--variants={GOOD},{BLIND}", f"--out={out}"),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
+    return done, {result["variant"]: result for result in found}, (out / "report.md").read_text()
+
+
+def test_everyone_reads_their_own_writes(run):
+    result = run[1][GOOD]
+
+    assert result["errors"] == []
+    assert result["audit"]["ok"]
+    assert result["audit"]["looks"] >= 5
+    assert set(result["routes"]) >= {"GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"}
+    assert result["cpu_s"]["web"] > 0
+
+
+def test_late_replicas_without_read_your_own_writes_make_the_check_fail(run):
+    done, found, report = run
+
+    assert found[BLIND]["audit"]["own_write_missed"] > 0
+    assert (found[BLIND]["audit"]["stale"], found[BLIND]["audit"]["ok"]) == (0, False)
+    lag = found[BLIND]["extra"]
+    assert 500 < lag["replica_lag_p50_ms"] <= lag["replica_lag_max_ms"]
+    assert "and 1 read replicas" in found[BLIND]["environment"]["servers"]["database"]
+    assert found[BLIND]["memory_mib"]["proxy"] > 0
+    assert done.returncode == 1
+    assert "own_write_missed" in report
+
+
+def test_a_limit_that_cannot_be_set_is_reported(run, tmp_path):
+    _, found, report = run
+
+    told = any("no app server was held" in it for it in found[GOOD]["environment"]["limitations"])
+    assert told == ("no app server was held to 0.4 cores" in report)
+    assert told != can_be_limited(tmp_path)
+
+
+def can_be_limited(folder):
+    with Processes(folder) as processes:
+        idle = processes.start("web", ["sleep", "60"], {})
+        return quota.limit(processes, idle.pid, 0.4)
+
+
+WRITTEN = 100.0
+SIGHTS = [
+    Sight("one", 99.0, 99.1),
+    Sight("one", 100.1, 100.2),
+    Sight("two", 100.3, 101.0),
+    Sight("two", 101.1, 101.2),
+]
+
+
+def look(what="delete", own=False, read_at=WRITTEN, seen=False):
+    return Probe(what, own, WRITTEN, read_at, seen)
+
+
+@pytest.mark.parametrize(("read_at", "stale"), [(100.5, 0), (101.0, 0), (101.01, 1)])
+def test_a_deleted_post_is_stale_once_all_replicas_have_the_deletion(read_at, stale):
+    found = audit([look(read_at=read_at)], SIGHTS, 0)
+
+    assert (found["stale"], found["ok"]) == (stale, not stale)
+
+
+def test_a_replica_that_never_caught_up_is_late_and_not_stale():
+    assert audit([look(read_at=999.0)], SIGHTS[:2], 0)["stale"] == 1
+    assert audit([look(read_at=999.0)], [*SIGHTS[:2], Sight("two", 99.0, 99.1)], 0)["stale"] == 0
+
+
+def test_without_replicas_no_deleted_post_may_show():
+    assert audit([look(read_at=WRITTEN)], [], 0)["stale"] == 0
+    assert audit([look(read_at=WRITTEN + 0.001)], [], 0)["stale"] == 1
+
+
+@pytest.mark.parametrize(
+    ("probes", "miscounted", "finding"),
+    [([look("like", own=True)], 0, "own_write_missed"), ([look(seen=True)], 1, "miscounted")],
+)
+def test_the_check_finds_planted_faults(probes, miscounted, finding):
+    found = audit(probes, [], miscounted)
+
+    assert (found[finding], found["ok"]) == (1, False)
+
+
+@pytest.mark.parametrize(
+    "name", ["", "sqlite-4replicas", "mysql_tuned-counter-5servers", "mysql_tuned-counter-paper"]
+)
+def test_an_unknown_name_is_refused_with_the_known_ones(name):
+    with pytest.raises(UnknownVariant, match="is named sqlite"):
+        Browse().variant(name)
+
+
+def test_the_published_servers_and_replicas_can_be_chosen():
+    variant = Browse().variant("mysql_tuned-5servers-4replicas")
+
+    assert (variant.database.app_servers, variant.database.replicas) == (5, 4)
+    assert variant.environment["FEED_LISTING"] == "aggregate"
+
+
+def test_a_quota_holds_or_is_reported_missing(tmp_path):
+    spin = [sys.executable, "-c", "while True: pass"]
+    with Processes(tmp_path) as processes:
+        process = processes.start("web", spin, {})
+        held = quota.limit(processes, process.pid, 0.2)
+        groups = set(re.findall(r"/(lab-.*)", Path(f"/proc/{process.pid}/cgroup").read_text()))
+        assert bool(groups) == held
+    assert not [group for group in groups if list(quota.ROOT.glob(f"**/{group}"))]
+
+
+def test_a_machine_without_control_groups_sets_no_quota(tmp_path):
+    with Processes(tmp_path / "logs") as processes:
+        assert not quota.limit(processes, os.getpid(), 0.2, root=tmp_path)
+        assert not quota.limit(processes, os.getpid(), 0.2, root=tmp_path / "none")
+    assert [path.name for path in tmp_path.iterdir()] == ["logs"]

@@ -1,0 +1,83 @@
+"""Who may read and like whose posts in the listing, under both policies."""
+
+import pytest
+from django.core.cache import caches
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+from django.core.management import call_command
+from django.db import connection
+
+from feed import friendships
+from feed.services import publish_post
+from feed.visibility import POLICIES
+from replays.browse import settings as configured
+from replays.browse.app.models import Like
+from tests.conftest import client_of
+from tests.feed.test_visibility import SEES, every_viewer, post
+
+__all__ = ["post"]
+
+LISTINGS = pytest.mark.parametrize("listing", configured.FEED_LISTINGS)
+
+
+@pytest.fixture(params=[*POLICIES, "everyone with replicas", "friends with replicas"])
+def policy(request, settings):
+    settings.FEED_VISIBILITY, *replicas = request.param.split(" with ")
+    settings.REPLICAS = replicas  # the names only
+    reading = "replays.browse.app.replicas._choose"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reading, lambda after: "default")  # reads still go to the primary
+        caches["listing"].clear()
+        yield settings.FEED_VISIBILITY
+
+
+@LISTINGS
+def test_the_listing_shows_what_one_may_read(listing, policy, post, settings):
+    settings.FEED_LISTING = listing
+
+    for client, may_read in 2 * every_viewer(policy):
+        shown = [it["id"] for it in client.get("/v1/posts/").json()["posts"]]
+        assert shown == ([post.id] if may_read else [])
+
+
+@LISTINGS
+def test_a_post_is_read_and_liked_by_whoever_may_read_it(listing, policy, post, settings):
+    settings.FEED_LISTING = listing
+    url = f"/v1/posts/{post.id}/"
+
+    for client, may_read in every_viewer(policy):
+        assert client.get(url).status_code == (200 if may_read else 404)
+        for method in (client.put, client.delete, client.put):
+            assert method(f"{url}like/").status_code == (204 if may_read else 404)
+    assert Like.objects.count() == len(SEES[policy])
+
+
+@pytest.mark.parametrize("query", ["", "?page=1"])
+def test_after_a_block_no_cached_page_shows_the_others_posts(query, friends, settings):
+    settings.FEED_LISTING = "cached"
+    caches["listing"].clear()
+    for author in (1, 2):
+        publish_post(author_id=author, body=f"written by {author}")
+    for reader, author in ((1, 2), (2, 1)):
+        assert f"written by {author}" in client_of(reader).get(f"/v1/posts/{query}").text
+
+    friendships.block(1, 2)
+
+    for reader, author in ((1, 2), (2, 1)):
+        assert f"written by {author}" not in client_of(reader).get(f"/v1/posts/{query}").text
+    assert "written by 1" in client_of(3).get(f"/v1/posts/{query}").text
+
+
+def test_an_unknown_listing_is_refused_with_the_known_ones(settings):
+    settings.FEED_LISTING = "random"
+
+    with pytest.raises(ImproperlyConfigured, match="aggregate, cached, counter, keyset"):
+        call_command("check")
+
+
+def test_replicas_of_another_server_than_mariadb_are_refused(settings, db):
+    settings.REPLICAS = ["replica1"]
+
+    found = [it.id for it in run_checks(databases=["default"])]
+
+    assert ("browse.E001" in found) != getattr(connection, "mysql_is_mariadb", False)
