@@ -11,7 +11,7 @@ from typing import NamedTuple
 from launch.processes import RunFailed
 
 SERVERS = ("DATABASE_URL", "REDIS_URL", "TIMELINE_URL", "BROKER_URL")
-"""Not needed for the answer, so they may be wrong."""
+"""Not passed on: no server is needed to list the backends, so these may be wrong."""
 
 
 class Strategy(NamedTuple):
@@ -53,8 +53,8 @@ def backends() -> Backends:
     if done.returncode:
         last = (done.stderr.strip() or "no output").splitlines()[-1]
         raise RunFailed(f"the service doesn't start: {last} ({sys.executable} manage.py check)")
-    found = json.loads(done.stdout)
+    listed = json.loads(done.stdout)
     return Backends(
-        {alias: Strategy(**flags) for alias, flags in found["strategies"].items()},
-        {alias: TimelineStore(**flags) for alias, flags in found["timeline_stores"].items()},
+        {alias: Strategy(**flags) for alias, flags in listed["strategies"].items()},
+        {alias: TimelineStore(**flags) for alias, flags in listed["timeline_stores"].items()},
     )

@@ -28,8 +28,8 @@ def follow(path: Path) -> Iterator[str]:
 
 def fields(line: str) -> dict[str, str]:
     """Return the fields of a request's line; any other is a message."""
-    found = LINE.match(line)
-    return found.groupdict() if found else {"message": line.rstrip()}
+    match = LINE.match(line)
+    return match.groupdict() if match else {"message": line.rstrip()}
 
 
 if __name__ == "__main__":

@@ -30,23 +30,24 @@ def claimed(port: int) -> Generator[None]:
         yield
 
 
-def _bind(sock: socket.socket, address: str | tuple[str, int], port: int, who: str) -> None:
+def _bind(sock: socket.socket, address: str | tuple[str, int], port: int, holder: str) -> None:
     try:
         sock.bind(address)
     except (OSError, OverflowError) as error:
         if getattr(error, "errno", None) != errno.EADDRINUSE:
             raise RunFailed(f"can't listen on 127.0.0.1:{port}: {error}") from error
         raise PortTaken(
-            f"127.0.0.1:{port} is in use by {_listener(port) or who}; choose another with --port"
+            f"127.0.0.1:{port} is in use by {_listener(port) or holder}; choose another with --port"
         ) from None
 
 
 def _listener(port: int) -> str | None:
     """Return the command and the pid of a process that listens there, if we may see it."""
-    for it in psutil.net_connections("tcp"):
-        if it.status == psutil.CONN_LISTEN and it.laddr[1:] == (port,) and it.pid:
+    for listener in psutil.net_connections("tcp"):
+        is_on_port = listener.status == psutil.CONN_LISTEN and listener.laddr[1:] == (port,)
+        if is_on_port and listener.pid:
             try:
-                return _described(psutil.Process(it.pid))
+                return _described(psutil.Process(listener.pid))
             except psutil.Error:
                 return None
     return None

@@ -32,7 +32,7 @@ class RunFailed(Exception):
 
 
 class Processes:
-    """The processes of a run, by role, each role with a log. Leaving the block ends them all."""
+    """The processes of a run, by role, each role with a log. All end when the block is left."""
 
     def __init__(self, logs: Path, *, is_pinned: bool = False) -> None:
         """``is_pinned``: the load generator has the last core, and all others have the rest."""
@@ -158,8 +158,8 @@ class Processes:
 
     def cpu_s(self) -> dict[str, float]:
         """Return the CPU seconds, user and system, that each role has used so far."""
-        own = psutil.Process().cpu_times()
-        return self._by_role(_cpu_s) | {"lab": own.user + own.system}
+        laboratory = psutil.Process().cpu_times()
+        return self._by_role(_cpu_s) | {"lab": laboratory.user + laboratory.system}
 
     def ran_s(self) -> dict[str, float]:
         """Return what ``cpu_s`` does, but exactly, and only of threads that haven't ended."""

@@ -86,7 +86,7 @@ class Seed(NamedTuple):
 
     def arguments(self) -> dict[str, str]:
         """Return the seed as options of the command line."""
-        return {name: str(it) for name, it in self._asdict().items() if it is not None}
+        return {name: str(value) for name, value in self._asdict().items() if value is not None}
 
     def as_description(self) -> dict[str, int | str]:
         """Return the seed as a result keeps it."""
@@ -124,7 +124,7 @@ class Service:
         self.address = processes.address("web")
         self.url = f"http://{self.address}:{self.port}"
         self.secret_key = secrets.token_urlsafe(64)
-        """Of this service only: whoever has another one's tokens gets no further here."""
+        """Of this service only: tokens of another one are invalid here."""
         self.tokens = folder / "tokens.csv"
         self.replica_lag = folder / "replication.csv"
         """Written while the service runs, where it has replicas (``launch.replication``)."""
@@ -203,20 +203,20 @@ class Service:
 
     def receipts(self) -> list[Receipt] | None:
         """Return the receipt of every post that was written; None if they are not available."""
-        found = []
+        receipts = []
         for env in self.environments:
-            listed = self.manage("receipts", env)
-            found += [_receipt(row) for row in csv.DictReader(listed.splitlines())]
-        return found
+            rows = csv.DictReader(self.manage("receipts", env).splitlines())
+            receipts += [_receipt(row) for row in rows]
+        return receipts
 
     def audit(self, accepted: Path) -> dict[str, Any]:
         """Audit what a reader finds on every app server, against all posts that were accepted."""
         total: Counter[str] = Counter()
         for env in self.environments:
-            found = json.loads(
+            counts = json.loads(
                 self.manage("audit_timelines", env, "--json", f"--accepted={accepted}", ok=(0, 1))
             )
-            total += Counter({name: found[name] for name in COUNTS})
+            total += Counter({name: counts[name] for name in COUNTS})
         return as_audit(total)
 
     @property

@@ -15,7 +15,7 @@ from lab.bench.record import Record, not_measured, row
 from lab.bench.site import Site
 from lab.progress import Advance
 from launch.processes import RunFailed
-from launch.servers.launchers import find_binary
+from launch.servers.base import find_binary
 
 COMMANDS = {
     "redis ping": ("-n", "1000000", "-t", "ping_mbulk"),

@@ -9,11 +9,9 @@ from lab.bench.grid import Grid
 from lab.bench.targets import Target
 from lab.progress import Advance
 from launch.processes import Processes
-from launch.servers.base import Backend
-from launch.servers.cluster import Cluster
-from launch.servers.launchers import LAUNCHERS
+from launch.servers.base import LAUNCHERS, Backend
 from launch.servers.mysql import MySQL
-from launch.servers.redis import Redis
+from launch.servers.redis import Cluster, Redis
 from launch.service import Service
 from launch.variants import Variant
 

@@ -11,7 +11,7 @@ from lab.faults.running import Running, wait_for
 from lab.faults.workers import cut_off
 from launch.hosts import unavailable
 from launch.processes import RunFailed
-from launch.servers.cluster import NODE_TIMEOUT_S, Cluster, Node
+from launch.servers.redis import NODE_TIMEOUT_S, Cluster, Node
 
 FAILOVER_S = 10 * NODE_TIMEOUT_S
 """Longest time until a replica has been promoted, on a busy machine."""

@@ -14,7 +14,7 @@ from lab.faults.fault import fault, in_one_redis, on_mysql, on_one_database, wit
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, freeze
 from lab.faults.running import Running, frozen, wait_for
-from launch.servers.launchers import installed
+from launch.servers.base import installed
 from launch.servers.mysql import MySQL
 
 TRUSTED_S = 2.5

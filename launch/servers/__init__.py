@@ -3,14 +3,11 @@
 from pathlib import Path
 
 from launch.processes import Processes, RunFailed
-from launch.servers.base import Backend, Launcher
-from launch.servers.cluster import Cluster
+from launch.servers.base import LAUNCHERS, Backend, Launcher
 from launch.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
-from launch.servers.launchers import LAUNCHERS
-from launch.servers.mysql import MySQL
-from launch.servers.options import MySQLWithOptions
+from launch.servers.mysql import MySQL, MySQLWithOptions
 from launch.servers.rabbitmq import RabbitMQ
-from launch.servers.redis import Redis
+from launch.servers.redis import Cluster, Redis
 from launch.servers.replicas import REPLICATED, Replicas, refuse_mysql
 from launch.variants import AS_IS, Database, Variant
 
@@ -24,28 +21,27 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
     """Return the servers that a variant needs, not started yet."""
     database = variant.database
     if choice not in INSTALLED:
-        for is_asked, what in (
+        for is_needed, part in (
             (database.replicas, "read replicas"),
             (database.options, " ".join(database.options)),
             (variant.primaries, "cluster"),
             (variant.on_hosts, "hosts"),
         ):
-            if is_asked:
-                raise RunFailed(f"--servers {choice} has no {what}; installed binaries do")
+            if is_needed:
+                raise RunFailed(f"--servers {choice} has no {part}; installed binaries do")
     if choice == EXTERNAL:
         return _external(variant, processes)
     if database.profile == AS_IS:
         raise RunFailed("mysql_asis is your own server: --servers external, and DATABASE_URL")
     launch = LAUNCHERS[choice]
-    found = _databases(database, processes, folder, launch)
+    servers = _databases(database, processes, folder, launch)
     if variant.uses_redis:
-        found.append(Redis(processes, folder / "redis", launch))
+        servers.append(Redis(processes, folder / "redis", launch))
     if variant.broker == "rabbitmq":
-        found.append(RabbitMQ(processes, folder / "rabbitmq", launch))
-    if variant.primaries:
-        primaries = variant.primaries
-        found.append(Cluster(processes, folder / "cluster", launch, primaries=primaries))
-    return found
+        servers.append(RabbitMQ(processes, folder / "rabbitmq", launch))
+    if primaries := variant.primaries:
+        servers.append(Cluster(processes, folder / "cluster", launch, primaries=primaries))
+    return servers
 
 
 def _external(variant: Variant, processes: Processes) -> list[Backend]:

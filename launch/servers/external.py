@@ -18,7 +18,7 @@ from MySQLdb.constants import ER
 
 from launch.processes import Processes, RunFailed
 from launch.servers.base import Backend
-from launch.servers.mysql import PROFILES, creation_of, mysql_name
+from launch.servers.mysql import PROFILES, creation_of, differences, mysql_name
 from launch.servers.redis import redis_name
 from launch.variants import AS_IS
 
@@ -27,8 +27,7 @@ PREFIX = "feedlab"
 """Of the databases of runs."""
 COMPARED = ("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "max_connections")
 """Settings of a profile that are compared; others have different names on other servers."""
-TOLD = (*COMPARED, "sync_binlog", "log_bin", "performance_schema")
-SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
+REPORTED = (*COMPARED, "sync_binlog", "log_bin", "performance_schema")
 
 
 class ExternalMySQL(Backend):
@@ -36,7 +35,7 @@ class ExternalMySQL(Backend):
     role = "database"
 
     def __init__(self, processes: Processes, profile: str) -> None:
-        url = urlsplit(_named("DATABASE_URL", "mysql"))
+        url = urlsplit(_url_in("DATABASE_URL", "mysql"))
         self.processes = processes
         self.profile = None if profile == AS_IS else PROFILES / profile
         self.database = f"{PREFIX}{os.getpid()}"
@@ -54,7 +53,7 @@ class ExternalMySQL(Backend):
 
     def start(self) -> None:
         """Make the run's database. Raises RunFailed, also if the server has another profile."""
-        if self.profile and (wrong := differences(self.profile, self._settings())):
+        if self.profile and (wrong := differences(expected(self.profile), self._settings())):
             raise RunFailed(
                 f"DATABASE_URL isn't set up as {self.profile.name}: {', '.join(wrong)}; "
                 "the variants mysql_asis-… take a server as it is"
@@ -65,8 +64,8 @@ class ExternalMySQL(Backend):
     def version(self) -> str:
         """Return the version, and the settings that a report should name."""
         settings = self._settings()
-        told = ", ".join(f"{name}={settings[name]}" for name in TOLD if name in settings)
-        return f"{mysql_name(settings['version'])} (external, {told})"
+        reported = ", ".join(f"{name}={settings[name]}" for name in REPORTED if name in settings)
+        return f"{mysql_name(settings['version'])} (external, {reported})"
 
     def _settings(self) -> dict[str, str]:
         return dict(self._execute("SHOW GLOBAL VARIABLES"))
@@ -78,10 +77,10 @@ class ExternalMySQL(Backend):
                 cursor.execute(sql)
                 return cursor.fetchall()
         except MySQLdb.Error as error:
-            needed = ""
+            hint = ""
             if error.args[0] == ER.DBACCESS_DENIED_ERROR:
-                needed = f"; its user needs GRANT ALL ON `{PREFIX}%`.* TO '{self.login['user']}'@…"
-            raise RunFailed(f"DATABASE_URL: {error}{needed}") from error
+                hint = f"; its user needs GRANT ALL ON `{PREFIX}%`.* TO '{self.login['user']}'@…"
+            raise RunFailed(f"DATABASE_URL: {error}{hint}") from error
 
 
 class ExternalRedis(Backend):
@@ -91,7 +90,7 @@ class ExternalRedis(Backend):
     def __init__(self, processes: Processes, name: str) -> None:
         self.processes = processes
         self.name = name
-        self.client = redis.Redis.from_url(_named(name, "redis"), socket_timeout=5)
+        self.client = redis.Redis.from_url(_url_in(name, "redis"), socket_timeout=5)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -115,7 +114,7 @@ class ExternalRabbitMQ(Backend):
     role = "broker"
 
     def __init__(self, processes: Processes) -> None:
-        url = urlsplit(_named("BROKER_URL", "amqp"))
+        url = urlsplit(_url_in("BROKER_URL", "amqp"))
         self.processes = processes
         self.server = {
             "host": f"{url.hostname}:{url.port or 5672}",
@@ -154,25 +153,16 @@ class ExternalRabbitMQ(Backend):
         return connection
 
 
-def _named(name: str, scheme: str) -> str:
+def _url_in(name: str, scheme: str) -> str:
+    """Return the address in an environment variable. Raises RunFailed if it is another kind's."""
     url = os.environ.get(name, "")
     if not url.startswith(scheme):
         raise RunFailed(f"--servers external needs {name}={scheme}://…; it is {url or 'not set'!r}")
     return url
 
 
-def differences(profile: Path, settings: dict[str, str]) -> list[str]:
-    """Return the settings in which a server differs from a profile."""
-    wanted = ConfigParser(allow_no_value=True)
-    wanted.read(profile)
-    return [
-        f"{name} is {settings[name]}, not {wanted['mysqld'][name]}"
-        for name in COMPARED
-        if int(settings[name]) != _number(wanted["mysqld"][name])
-    ]
-
-
-def _number(value: str) -> int:
-    """Read 2G as the server says it, 2147483648."""
-    factor = SUFFIX.get(value[-1:])
-    return int(value[:-1]) * factor if factor else int(value)
+def expected(profile: Path) -> dict[str, str]:
+    """Return the compared settings of a profile."""
+    config = ConfigParser(allow_no_value=True)
+    config.read(profile)
+    return {name: config["mysqld"][name] for name in COMPARED}

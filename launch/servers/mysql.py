@@ -1,15 +1,15 @@
 import getpass
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import MySQLdb
 
 from launch.processes import HERE, Processes, RunFailed
-from launch.servers.base import Launcher, Server
-from launch.servers.launchers import find_binary
+from launch.servers.base import Launcher, Server, find_binary
 
 PROFILES = Path("compose/mysql").resolve()
+SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 ROOT_OVER_TCP = (
     "CREATE USER IF NOT EXISTS root@'{0}';\nGRANT ALL ON *.* TO root@'{0}' WITH GRANT OPTION;\n"
 )
@@ -46,27 +46,27 @@ class MySQL(Server):
         return {"DATABASE_URL": f"mysql://root@{self.address}:{self.port}/feed"}
 
     def prepare(self, binary: str) -> None:
-        self._first.write_text(ROOT_OVER_TCP.format(HERE if self._is_here else "%"))
+        self._init_file.write_text(ROOT_OVER_TCP.format(HERE if self._is_here else "%"))
         if self.data.exists():
             return  # started again
         if not binary.endswith("mariadbd"):
-            self._initialize(binary)
+            self._initialize(binary, "--initialize-insecure", f"--init-file={self._init_file}")
             return
         installer = find_binary("mariadb-install-db")
         if installer is None:
             raise RunFailed(f"mariadb-install-db is not installed: apt-get install {self.package}")
-        only = ("--auth-root-authentication-method=normal", "--skip-test-db")
-        self.processes.call("mysql-init", [installer, "--no-defaults", *self._where(), *only], {})
+        options = ("--auth-root-authentication-method=normal", "--skip-test-db")
+        self._initialize(installer, *options)
 
-    def _initialize(self, binary: str) -> None:
-        options = ("--initialize-insecure", *self._where(), f"--init-file={self._first}")
-        self.processes.call("mysql-init", [binary, "--no-defaults", *options], {})
+    def _initialize(self, program: str, *options: str) -> None:
+        command = [program, "--no-defaults", *self._places(), *options]
+        self.processes.call("mysql-init", command, {})
 
     def command(self, binary: str) -> list[str]:
         return [
-            *(binary, f"--defaults-file={self.profile}", *self._where()),
+            *(binary, f"--defaults-file={self.profile}", *self._places()),
             *(f"--port={self.port}", f"--bind-address={self.address}", "--loose-mysqlx=OFF"),
-            *(() if self._is_here else ("--skip-name-resolve", f"--init-file={self._first}")),
+            *(() if self._is_here else ("--skip-name-resolve", f"--init-file={self._init_file}")),
             *(f"--socket={self.folder}/mysql.sock", f"--pid-file={self.folder}/mysql.pid"),
             *self.options,
         ]
@@ -82,7 +82,7 @@ class MySQL(Server):
         return self.address == HERE
 
     @property
-    def _first(self) -> Path:
+    def _init_file(self) -> Path:
         return self.folder / "first.sql"
 
     def is_ready(self) -> bool:
@@ -100,13 +100,45 @@ class MySQL(Server):
         with self.connect() as connection:
             return mysql_name(connection.get_server_info())
 
-    def _where(self) -> list[str]:
+    def _places(self) -> list[str]:
         # A server that starts removes the temporary tables of others from a folder that they share.
         places = (f"--datadir={self.data}", f"--tmpdir={self.folder}")
         return [*places, f"--secure-file-priv={self.folder}", f"--user={getpass.getuser()}"]
 
     def connect(self) -> Any:
         return MySQLdb.connect(host=self.address, port=self.port, user="root", connect_timeout=2)
+
+
+class MySQLWithOptions(MySQL):
+    """Fails if the server changed its options, as it does where few files may be open."""
+
+    def after_start(self) -> None:
+        super().after_start()
+        with self.connect() as connection:
+            cursor = connection.cursor()
+            cursor.execute("SHOW GLOBAL VARIABLES")
+            wrong = differences(dict(map(_named_value, self.options)), dict(cursor.fetchall()))
+        if wrong:
+            raise RunFailed(f"the database took other options: {', '.join(wrong)} (ulimit -n?)")
+
+
+def differences(expected: Mapping[str, str], settings: Mapping[str, str]) -> list[str]:
+    """Return the numeric settings in which a server differs from what was configured."""
+    return [
+        f"{name} is {settings[name]}, not {value}"
+        for name, value in expected.items()
+        if int(settings[name]) != _number(value)
+    ]
+
+
+def _named_value(option: str) -> tuple[str, str]:
+    name, _, value = option.removeprefix("--").replace("-", "_").partition("=")
+    return name, value
+
+
+def _number(value: str) -> int:
+    """Read 2G as the server says it, 2147483648."""
+    return int(value.rstrip("KMG")) * SUFFIX.get(value[-1:], 1)
 
 
 def creation_of(database: str) -> str:

@@ -6,8 +6,7 @@ from pathlib import Path
 from socket import create_connection
 
 from launch.processes import Processes, free_port
-from launch.servers.base import Server
-from launch.servers.launchers import LAUNCHERS
+from launch.servers.base import LAUNCHERS, Server
 
 HAPROXY_SETTINGS = Path("compose/haproxy.cfg")
 NGINX_SETTINGS = Path("replays/browse/nginx.conf")
@@ -63,10 +62,10 @@ class Nginx(Proxy):
         (self.folder / "nginx.conf").write_text(self._settings())
 
     def command(self, binary: str) -> list[str]:
-        where = ("-p", f"{self.folder}/", "-c", "nginx.conf", "-e", "stderr")
+        files = ("-p", f"{self.folder}/", "-c", "nginx.conf", "-e", "stderr")
         # Else root's nginx serves as somebody who may not write into our folder.
         user = "user root;" if os.geteuid() == 0 else ""
-        return [binary, *where, "-g", f"daemon off; pid nginx.pid; {user}"]
+        return [binary, *files, "-g", f"daemon off; pid nginx.pid; {user}"]
 
     def _settings(self) -> str:
         lines = NGINX_SETTINGS.read_text().splitlines()

@@ -4,8 +4,7 @@ from amqp import Connection
 from amqp.exceptions import AMQPError
 
 from launch.processes import Processes, free_port
-from launch.servers.base import Launcher, Server
-from launch.servers.launchers import find_binary
+from launch.servers.base import Launcher, Server, find_binary
 
 # The program itself; Debian's /usr/sbin/rabbitmq-server is a wrapper that changes the user.
 BINARY = "/usr/lib/rabbitmq/bin/rabbitmq-server"

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from launch.processes import RunFailed
-from launch.servers.base import Backend
-from launch.servers.launchers import LAUNCHERS, installed
+from launch.servers.base import LAUNCHERS, Backend, installed
 from launch.servers.mysql import MySQL
 
 REPLICATED = ("--log-bin=binlog", "--server-id=1", "--binlog-format=ROW")

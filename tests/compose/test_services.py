@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from launch.servers.launchers import find_binary
+from launch.servers.base import find_binary
 from launch.servers.mysql import creation_of
 from launch.servers.proxies import HAPROXY_SETTINGS
 from launch.service import POOLS

@@ -31,7 +31,7 @@ from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores import redis as redis_store
 from feed.timeline_stores.redis_server import ServerReplaced
 from launch import servers
-from launch.servers.launchers import installed
+from launch.servers.base import installed
 from runtime.remembered import forget_all
 from tests.backends import STORES
 from tests.conftest import befriend, client_of, redis_server, whole_timelines

@@ -22,7 +22,7 @@ from feed.timeline_stores.redis_cluster import Cluster
 from feed.timeline_stores.redis_server import thread
 from feed.timeline_stores.redis_topology import SLOTS, Members, Topology, tags
 from lab.faults.unguarded.following import following
-from launch.servers.cluster import NODE_TIMEOUT_S, Node
+from launch.servers.redis import NODE_TIMEOUT_S, Node
 from tests.conftest import make_people, whole_timelines
 from tests.conftest import redis_cluster as started
 from tests.feed.deliveries import audited, ids, posts_by

@@ -199,8 +199,8 @@ def test_ten_variants_with_a_line_each_are_enough_to_begin_with(capsys):
 
 
 def test_a_missing_server_is_told_before_anything_starts(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("launch.servers.launchers.find_binary", lambda *names: None)
-    monkeypatch.setattr("launch.servers.launchers.docker_answers", lambda: False)
+    monkeypatch.setattr("launch.servers.base.find_binary", lambda *names: None)
+    monkeypatch.setattr("launch.servers.base.docker_answers", lambda: False)
     variants = "--variants=sqlite-pull,mysql_tuned-outbox-ring"
 
     line = failed(capsys, "run", "fanout", variants, f"--out={tmp_path / 'out'}")

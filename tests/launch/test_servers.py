@@ -12,8 +12,8 @@ import pytest
 import redis
 
 from launch.processes import Processes, RunFailed
-from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, launchers, servers_for
-from launch.servers.launchers import docker_answers, installed
+from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, base, servers_for
+from launch.servers.base import docker_answers, installed
 from launch.servers.redis import redis_name
 from launch.variants import Variant
 from replays.browse.experiment import Browse
@@ -83,8 +83,8 @@ def only(tmp_path, monkeypatch):
     """The only folder in which programs are found."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    monkeypatch.setattr(launchers, "UNPACKED", folder)
-    monkeypatch.setattr(launchers, "SBIN", str(folder))
+    monkeypatch.setattr(base, "UNPACKED", folder)
+    monkeypatch.setattr(base, "SBIN", str(folder))
     monkeypatch.setenv("PATH", str(folder))
     monkeypatch.delenv("LAB_MYSQL", raising=False)
     return folder
