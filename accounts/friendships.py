@@ -24,7 +24,7 @@ MOST_WAITING = 100
 RETRY_AFTER_S = 60
 
 
-class Asked(Enum):
+class RequestState(Enum):
     WAITING = auto()
     """The other has not asked yet."""
     ACCEPTED = auto()
@@ -33,8 +33,8 @@ class Asked(Enum):
     """They were friends already."""
 
 
-def ask(person_id: int, friend_id: int) -> Asked:
-    """Say that a person would like to be friends with another; they are once both have said so.
+def ask(person_id: int, friend_id: int) -> RequestState:
+    """Ask for a friendship; it begins once both have asked.
 
     Repeating it changes nothing. Raises Person.DoesNotExist (also for a friend who is deactivated,
     or if one has blocked the other), UnknownPerson, Limited, or ValueError if both are the
@@ -46,19 +46,18 @@ def ask(person_id: int, friend_id: int) -> Asked:
         if not lock(person_id, friend_id).get(friend_id) or _is_blocked(person_id, friend_id):
             raise Person.DoesNotExist
         if Friendship.objects.filter(person_id=person_id, friend_id=friend_id).exists():
-            return Asked.FRIENDS
+            return RequestState.FRIENDS
         if FriendRequest.objects.filter(person_id=friend_id, friend_id=person_id).exists():
             _make_friends(person_id, friend_id)
-            return Asked.ACCEPTED
+            return RequestState.ACCEPTED
         _note_request(person_id, friend_id)
-        return Asked.WAITING
+        return RequestState.WAITING
 
 
 def have_asked(person_id: int, friend_id: int) -> bool:
-    """Tell whether one has asked the other, or they are friends."""
-    either = _between(person_id, friend_id)
-    is_open = FriendRequest.objects.filter(either).exists()
-    return is_open or Friendship.objects.filter(either).exists()
+    """Return whether one has asked the other, or they are friends."""
+    pair = _between(person_id, friend_id)
+    return FriendRequest.objects.filter(pair).exists() or Friendship.objects.filter(pair).exists()
 
 
 def end(person_id: int, friend_id: int) -> bool:
@@ -86,12 +85,12 @@ def friend_ids(person_id: int) -> QuerySet[Any, int]:
 
 
 def end_all(person_id: int, friend_ids: Collection[int]) -> None:
-    """End some of a person's friendships, in the caller's transaction."""
+    """End a person's friendships with these friends, in the caller's transaction."""
     people = Person.objects.filter(id__in=[person_id, *friend_ids])
     list(people.order_by("id").select_for_update().values_list("id"))
-    both = Q(person_id=person_id, friend_id__in=friend_ids)
-    both |= Q(person_id__in=friend_ids, friend_id=person_id)
-    Friendship.objects.filter(both).delete()
+    directions = Q(person_id=person_id, friend_id__in=friend_ids)
+    directions |= Q(person_id__in=friend_ids, friend_id=person_id)
+    Friendship.objects.filter(directions).delete()
     renew_versions(people)
 
 
@@ -101,10 +100,10 @@ def lock(person_id: int, other_id: int) -> dict[int, bool]:
     Deleted people are left out. Raises UnknownPerson unless the first one is active.
     """
     pair = Person.objects.filter(id__in=(person_id, other_id)).order_by("id").select_for_update()
-    found = {it.id: it.is_active for it in pair if not it.is_deleted}
-    if not found.get(person_id):
+    active = {person.id: person.is_active for person in pair if not person.is_deleted}
+    if not active.get(person_id):
         raise UnknownPerson
-    return found
+    return active
 
 
 def renew_versions(people: QuerySet[Person]) -> None:
@@ -131,10 +130,11 @@ def _note_request(person_id: int, friend_id: int) -> None:
 
 
 def _is_blocked(person_id: int, other_id: int) -> bool:
-    mine = Q(person_id=person_id, other_id=other_id)
-    return Block.objects.filter(mine | Q(person_id=other_id, other_id=person_id)).exists()
+    by_person = Q(person_id=person_id, other_id=other_id)
+    by_other = Q(person_id=other_id, other_id=person_id)
+    return Block.objects.filter(by_person | by_other).exists()
 
 
 def _between(person_id: int, friend_id: int) -> Q:
-    mine = Q(person_id=person_id, friend_id=friend_id)
-    return mine | Q(person_id=friend_id, friend_id=person_id)
+    there = Q(person_id=person_id, friend_id=friend_id)
+    return there | Q(person_id=friend_id, friend_id=person_id)

@@ -22,7 +22,7 @@ class PersonManager(BaseUserManager["Person"]):
         """
         name = username or ""
         alike = models.Q(username=name) | models.Q(username_key=username_key(name))
-        for person in sorted(self.filter(alike), key=lambda it: it.username != name):
+        for person in sorted(self.filter(alike), key=lambda person: person.username != name):
             return person
         raise Person.DoesNotExist
 
@@ -55,11 +55,11 @@ class Person(AbstractBaseUser):
             return super().save(*args, **kwargs)
         if not args and kwargs.get("update_fields") is None:
             kwargs["update_fields"] = SAVED  # a version that was replaced meanwhile stays so
-        telling = Person.objects.filter(pk=self.pk).values_list("password", "is_active")
+        stored = Person.objects.filter(pk=self.pk).values_list("password", "is_active")
         with transaction.atomic():
-            before = telling.select_for_update().first()
+            before = stored.select_for_update().first()
             super().save(*args, **kwargs)
-            after = telling.first()
+            after = stored.first()
             if after and before != after:
                 self.end_sessions(stays_open=after[1])  # this copy's is_active may be an old one
 

@@ -27,15 +27,15 @@ def friends_of(person_id: int) -> list[int]:
 
 def requests_to(person_id: int) -> list[int]:
     """Return who would like to be a friend of a person, the newest MOST_SHOWN, newest first."""
-    asking = FriendRequest.objects.filter(friend_id=person_id, person__is_active=True)
-    ids = asking.order_by("-created_at", "-person_id").values_list("person_id", flat=True)
+    requests = FriendRequest.objects.filter(friend_id=person_id, person__is_active=True)
+    ids = requests.order_by("-created_at", "-person_id").values_list("person_id", flat=True)
     return list(ids[:MOST_SHOWN])
 
 
 def requests_of(person_id: int) -> list[int]:
     """Return whose friend a person would like to be, the newest MOST_SHOWN, newest first."""
-    asked = FriendRequest.objects.filter(person_id=person_id, friend__is_active=True)
-    ids = asked.order_by("-created_at", "-friend_id").values_list("friend_id", flat=True)
+    requests = FriendRequest.objects.filter(person_id=person_id, friend__is_active=True)
+    ids = requests.order_by("-created_at", "-friend_id").values_list("friend_id", flat=True)
     return list(ids[:MOST_SHOWN])
 
 

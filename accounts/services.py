@@ -1,4 +1,4 @@
-"""What creates, deactivates, reactivates and deletes accounts."""
+"""Account creation, deactivation and deletion."""
 
 from django.conf import settings
 from django.contrib.auth.hashers import make_password

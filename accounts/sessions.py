@@ -44,8 +44,8 @@ class Tokens(NamedTuple):
 def log_in(*, username: str, password: str, address: str) -> Tokens:
     """Begin a session. Raises AuthenticationFailed, Limited or NoSlot.
 
-    An unknown name, a wrong password and a person who isn't active are told apart by nothing: not
-    by the answer, its time, or the limits.
+    Neither the answer, its time nor the limits tell an unknown name, a wrong password and a person
+    who isn't active apart.
     """
     with _guess(username, address) as uses:
         person = authenticate(username=username, password=password)
@@ -121,20 +121,20 @@ def _guess(username: str, address: str) -> Iterator[list[Use]]:
 
 
 def _uses(account: str, address: str) -> list[Use]:
-    found = [Use(f"log-in to {account}", **settings.LOG_IN_FAILURES_PER_ACCOUNT)]
+    uses = [Use(f"log-in to {account}", **settings.LOG_IN_FAILURES_PER_ACCOUNT)]
     if address:
         client, anybody = f"log-in from {address} to {account}", f"log-in from {address}"
-        found.append(Use(client, **settings.LOG_IN_FAILURES_PER_CLIENT))
-        found.append(Use(anybody, **settings.LOG_IN_FAILURES_PER_ADDRESS))
-    return found
+        uses.append(Use(client, **settings.LOG_IN_FAILURES_PER_CLIENT))
+        uses.append(Use(anybody, **settings.LOG_IN_FAILURES_PER_ADDRESS))
+    return uses
 
 
 def _begin(person: Person) -> Tokens:
     newest = person.sessions.order_by("-id").values_list("id", flat=True)
     Session.objects.filter(id__in=list(newest[MOST_SESSIONS - 1 :])).delete()
     token = RefreshToken()
-    begun = {"refresh_id": _id(token), "expires_at": _expiry(token)}
-    return _tokens(_claimed(token, person, person.sessions.create(**begun).id))
+    session = person.sessions.create(refresh_id=_id(token), expires_at=_expiry(token))
+    return _tokens(_claimed(token, person, session.id))
 
 
 def _claimed(token: RefreshToken, person: Person, session_id: int) -> RefreshToken:

@@ -64,11 +64,11 @@ def _prototypes() -> dict[int, str]:
         text.strip(LEFT_TO_RIGHT): [other["c"].strip(LEFT_TO_RIGHT) for other in alike]
         for text, alike in json.loads(path.read_text(encoding="utf-8")).items()
     }
-    found = {}
+    prototypes = {}
     for text, alike in classes.items():
         if len(text) == len(alike) == 1:
             (other,) = alike
             # Of two texts that look like nothing else, either may stand for both.
             if len(classes[other]) > 1 or len(other) > 1 or other < text:
-                found[ord(text)] = other
-    return found
+                prototypes[ord(text)] = other
+    return prototypes

@@ -144,12 +144,12 @@ class PasswordView(APIView):
     )
     def post(self, request: Request) -> Response:
         """Change one's password: all sessions end, and the answer has the tokens of a new one."""
-        asked = NEW_PASSWORD.run_validation(request.data)
+        passwords = NEW_PASSWORD.run_validation(request.data)
         try:
             tokens = sessions.change_password(
                 person_id=person_id(request),
-                old=asked["old_password"],
-                new=asked["new_password"],
+                old=passwords["old_password"],
+                new=passwords["new_password"],
                 address=client_address(request),
             )
         except sessions.WrongPassword:

@@ -36,8 +36,8 @@ class BytesClient(ForgivingClient):
     ) -> dict[str, bytes]:
         prefix = self.make_key("", version=version)  # per key, slower than the call
         client = client or self.get_client(write=False)
-        found = client.mget([prefix + key for key in keys]) if keys else []
-        return {key: kept for key, kept in zip(keys, found, strict=True) if kept is not None}
+        values = client.mget([prefix + key for key in keys]) if keys else []
+        return {key: value for key, value in zip(keys, values, strict=True) if value is not None}
 
 
 def post_cache(redis_url: str) -> dict[str, Any]:

@@ -28,11 +28,11 @@ SET SESSION group_concat_max_len = 16777216, time_zone = '+00:00'
 def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     """Add the engine's settings to a parsed DATABASE_URL, whose own options win."""
     database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
-    given = database.get("OPTIONS", {})
+    from_url = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        return database | {"ENGINE": "db.sqlite", "OPTIONS": _sqlite_options() | given}
+        return database | {"ENGINE": "db.sqlite", "OPTIONS": _sqlite_options() | from_url}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
-    options = _mysql_options(read_timeout_s) | given
+    options = _mysql_options(read_timeout_s) | from_url
     return database | {"ENGINE": "db.mysql", "OPTIONS": options, "TEST": test}
 
 

@@ -1,4 +1,4 @@
-"""What an app server does before it serves."""
+"""Checks and preparations before an app server starts."""
 
 import os
 from pathlib import Path

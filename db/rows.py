@@ -19,7 +19,7 @@ def insert_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Seque
 def delete_first(rows: QuerySet[Any, Any], column: str, *, most: int = 1_000) -> bool:
     """Delete about ``most`` rows, the first ones by a column; return whether there are more."""
     values = rows.order_by(column).values_list(column, flat=True)
-    end = list(values[most : most + 1])
-    doomed = rows.filter(**{f"{column}__lte": end[0]}) if end else rows
-    doomed.delete()
-    return bool(end)
+    next_value = list(values[most : most + 1])
+    first = rows.filter(**{f"{column}__lte": next_value[0]}) if next_value else rows
+    first.delete()
+    return bool(next_value)

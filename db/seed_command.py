@@ -1,5 +1,3 @@
-"""Base class of the commands that write many rows."""
-
 from collections.abc import Iterator
 
 from django.core.management import BaseCommand, CommandError
@@ -7,13 +5,13 @@ from rich.progress import Progress
 
 
 class SeedCommand(BaseCommand):
-    """A command with a progress bar."""
+    """Base class of the commands that write many rows."""
 
-    def write(self, what: str, shares: Iterator[float]) -> None:
+    def write(self, label: str, shares: Iterator[float]) -> None:
         """Show a bar of ``shares`` (0 … 1). Turns a ValueError into a CommandError."""
         try:
             with Progress() as progress:
-                bar = progress.add_task(what, total=1.0)
+                bar = progress.add_task(label, total=1.0)
                 for done in shares:
                     progress.update(bar, completed=done)
         except ValueError as error:

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.db.models.functions import Now
 
 from accounts import blocks, friendships, limits
-from accounts.friendships import Asked, friend_ids
+from accounts.friendships import RequestState, friend_ids
 from feed import epochs
 from feed.models import AuthorChange, FriendshipChange
 from feed.timeline_stores import store_of_the_epoch
@@ -27,7 +27,7 @@ MOST_AT_ONCE = 500
 """Changes that are finished together."""
 
 
-def ask(person_id: int, friend_id: int) -> Asked:
+def ask(person_id: int, friend_id: int) -> RequestState:
     """Say that a person would like to be friends with another; they are once both have said so.
 
     Then each one's posts, earlier ones too, are in the other's feed. Repeating it changes nothing.
@@ -37,9 +37,9 @@ def ask(person_id: int, friend_id: int) -> Asked:
         limits.take(f"friend requests of {person_id}", **settings.FRIEND_REQUESTS)
     with transaction.atomic():
         answer = friendships.ask(person_id, friend_id)
-        if answer is Asked.ACCEPTED:
+        if answer is RequestState.ACCEPTED:
             _note(person_id, [friend_id])
-    if answer is not Asked.WAITING:
+    if answer is not RequestState.WAITING:
         _finish_between(person_id, friend_id)
     return answer
 

@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 from accounts import services as accounts
 from accounts.authentication import person_id
 from accounts.blocks import unblock
-from accounts.friendships import Asked
+from accounts.friendships import RequestState
 from feed import friendships
 from feed.views import UnknownPerson
 
@@ -41,7 +41,7 @@ class FriendView(APIView):
         """
         with refusals():
             answer = friendships.ask(person_id(request), friend_id)
-        if answer is Asked.WAITING:
+        if answer is RequestState.WAITING:
             return Response({"state": "requested"}, status=202)
         return Response(status=204)
 

@@ -19,6 +19,7 @@ class MetricsConfig(AppConfig):
             Path(settings.METRICS_DIR).mkdir(parents=True, exist_ok=True)
         import_module("metrics.checks")  # registers it
         # Models can't be imported before ready().
-        receipts_set.connect(import_module("metrics.deliveries").note_receipts)
-        timeline_loaded.connect(import_module("metrics.loads").count_load)
+        deliveries = import_module("metrics.deliveries")
+        receipts_set.connect(deliveries.note_receipts)
+        timeline_loaded.connect(deliveries.count_load)
         connection_created.connect(import_module("metrics.connections").remember)

@@ -9,7 +9,8 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 from metrics.definitions import database_connections
 
 _opened: WeakSet[BaseDatabaseWrapper] = WeakSet()
-_told: dict[str, int] = {}
+_counts: dict[str, int] = {}
+"""What the gauge shows, by database alias."""
 _lock = Lock()
 
 
@@ -22,10 +23,11 @@ def remember(connection: BaseDatabaseWrapper, **kwargs: Any) -> None:
 def count_connections() -> None:
     """Set the gauge of each database whose number has changed."""
     with _lock:
-        found = dict.fromkeys(_told, 0)
-        for it in _opened:
-            found[it.alias] = found.get(it.alias, 0) + (it.connection is not None)
-        for alias, number in found.items():
-            if _told.get(alias) != number:
-                _told[alias] = number
-                database_connections.labels(alias).set(number)
+        counts = dict.fromkeys(_counts, 0)
+        for wrapper in _opened:
+            is_open = wrapper.connection is not None
+            counts[wrapper.alias] = counts.get(wrapper.alias, 0) + is_open
+        for alias, count in counts.items():
+            if _counts.get(alias) != count:
+                _counts[alias] = count
+                database_connections.labels(alias).set(count)

@@ -1,4 +1,4 @@
-"""Counts deliveries when posts get their receipts."""
+"""Counts deliveries when posts get their receipts, and loads of timelines."""
 
 import logging
 from collections.abc import Sequence
@@ -42,34 +42,34 @@ class Tally:
     """
 
     def __init__(self) -> None:
-        self._noted: list[Batch] = []
+        self._batches: list[Batch] = []
         self._friends = FriendCounts()
         self._lock = Lock()
 
     def note(self, batch: Batch) -> None:
         """Schedule a batch for counting; return at once."""
         with self._lock:
-            self._noted.append(batch)
-            if len(self._noted) == 1:
+            self._batches.append(batch)
+            if len(self._batches) == 1:
                 Timer(COUNT_AFTER_S, self._count).start()
 
     def _count(self) -> None:
         count_connections()  # before this thread opens its own
         with self._lock:
-            noted, self._noted = self._noted, []
+            batches, self._batches = self._batches, []
         try:
-            observe(noted, self._friends)
+            observe(batches, self._friends)
         except DatabaseError:
-            posts = sum(batch.new for batch in noted)
+            posts = sum(batch.new for batch in batches)
             logger.warning("%s posts aren't counted", posts, exc_info=True)
         finally:
             connection.close()
 
 
-def observe(noted: Sequence[Batch], friends: FriendCounts) -> None:
+def observe(batches: Sequence[Batch], friends: FriendCounts) -> None:
     labels = get_strategy().alias, get_timeline_store().alias
-    receipts = _receipts([post_id for batch in noted for post_id in batch.post_ids])
-    new = [receipt for batch in noted for receipt in _latest(batch, receipts)]
+    receipts = _receipts([post_id for batch in batches for post_id in batch.post_ids])
+    new = [receipt for batch in batches for receipt in _latest(batch, receipts)]
     counts = friends.of(receipt.author_id for receipt in new)
     definitions.posts_delivered.labels(*labels).inc(len(new))
     definitions.deliveries.labels(*labels).inc(
@@ -82,8 +82,8 @@ def observe(noted: Sequence[Batch], friends: FriendCounts) -> None:
 
 def _latest(batch: Batch, receipts: dict[int, Receipt]) -> list[Receipt]:
     """Return the new receipts: older ones are already counted."""
-    found = [receipts[post_id] for post_id in batch.post_ids if post_id in receipts]
-    return sorted(found, reverse=True)[: batch.new]
+    of_batch = [receipts[post_id] for post_id in batch.post_ids if post_id in receipts]
+    return sorted(of_batch, reverse=True)[: batch.new]
 
 
 def _receipts(post_ids: Sequence[int]) -> dict[int, Receipt]:
@@ -94,6 +94,11 @@ def _receipts(post_ids: Sequence[int]) -> dict[int, Receipt]:
         for post_id, author_id, created_at, at in rows
         if at
     }
+
+
+def count_load(store: str, **kwargs: Any) -> None:
+    """Signal receiver of ``timeline_loaded``."""
+    definitions.timeline_loads.labels(store).inc()
 
 
 _tally = Tally()

@@ -28,7 +28,7 @@ def metered(get_response: GetResponse) -> GetResponse:
 
     It answers scrapes itself: Prometheus uses an IP address, which ALLOWED_HOSTS lacks.
     """
-    known: dict[Key, Series] = {}
+    series_of: dict[Key, Series] = {}
 
     def answer(request: HttpRequest) -> HttpResponse:
         if request.path_info == PATH and request.method == "GET" and may_scrape(request.META):
@@ -36,7 +36,7 @@ def metered(get_response: GetResponse) -> GetResponse:
         started = perf_counter()
         response = get_response(request)
         key = _route(request), request.method, response.status_code
-        series = known.get(key) or known.setdefault(key, _series(*key))
+        series = series_of.get(key) or series_of.setdefault(key, _series(*key))
         series.total.inc()
         series.seconds.observe(perf_counter() - started)
         count_connections()
@@ -52,11 +52,11 @@ def _route(request: HttpRequest) -> str:
 
 def _series(route: str, method: str | None, status: int) -> Series:
     return Series(
-        definitions.requests.labels(route, _known(method), status),
-        definitions.request_seconds.labels(route, _known(method)),
+        definitions.requests.labels(route, _method_label(method), status),
+        definitions.request_seconds.labels(route, _method_label(method)),
     )
 
 
-def _known(method: str | None) -> str:
+def _method_label(method: str | None) -> str:
     """Return the method, or "other": clients may send any method."""
     return method if method and method in HTTPMethod.__members__ else "other"

@@ -47,7 +47,7 @@ def exposition(*more: Collector) -> bytes:
     return generate_latest(_registry(*more))
 
 
-def serve_where_asked() -> None:
+def serve_if_configured() -> None:
     """Answer scrapes on METRICS_PORT, in a thread: for processes without a web server."""
     if settings.METRICS_PORT:
         start_http_server(settings.METRICS_PORT, settings.METRICS_HOST, registry=_registry())

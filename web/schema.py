@@ -63,7 +63,7 @@ class Schema(AutoSchema):
 
     def _get_response_bodies(self, direction: Any = "response") -> Node:
         described: Node = super()._get_response_bodies(direction)
-        refusals: Node = {it: {"description": REFUSALS[it]} for it in self._refusals()}
+        refusals: Node = {status: {"description": REFUSALS[status]} for status in self._refusals()}
         responses = dict(sorted((refusals | described).items()))
         for status, response in responses.items():
             if status >= "400" and status not in UNPARSED:
@@ -149,5 +149,5 @@ def _properties(message: Node, result: Node) -> Node:
     """Return the properties of a JSON request or response body."""
     schema = message.get("content", {}).get("application/json", {}).get("schema", {})
     name = schema.get("$ref", "").rpartition("/")[2]
-    found: Node = result["components"]["schemas"].get(name, {}).get("properties", {})
-    return found
+    properties: Node = result["components"]["schemas"].get(name, {}).get("properties", {})
+    return properties

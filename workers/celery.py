@@ -6,7 +6,7 @@ from typing import Any
 from celery import Celery
 from celery.signals import worker_init, worker_ready
 
-from metrics.scrape import serve_where_asked
+from metrics.scrape import serve_if_configured
 from runtime.starting import run_checks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -25,4 +25,4 @@ def refuse_to_start(**kwargs: Any) -> None:
 @worker_ready.connect
 def serve_metrics(**kwargs: Any) -> None:
     """Start the metrics thread after the pool has forked, so that no child inherits its locks."""
-    serve_where_asked()
+    serve_if_configured()

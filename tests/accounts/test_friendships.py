@@ -2,7 +2,7 @@ import pytest
 
 from accounts import friendships
 from accounts.blocks import block, unblock
-from accounts.friendships import Asked, ask, unfriend
+from accounts.friendships import RequestState, ask, unfriend
 from accounts.limits import Limited
 from accounts.models import Block, FriendRequest, Friendship, Person
 from accounts.services import UnknownPerson
@@ -25,9 +25,9 @@ def versions():
 def test_two_people_are_friends_both_ways_once_both_have_asked(friends):
     before = pairs()
 
-    assert ask(4, 1) is Asked.WAITING
+    assert ask(4, 1) is RequestState.WAITING
     assert (pairs(), requests()) == (before, {(4, 1)})
-    assert ask(1, 4) is Asked.ACCEPTED
+    assert ask(1, 4) is RequestState.ACCEPTED
 
     assert (pairs(), requests()) == (before | {(1, 4), (4, 1)}, set())
 
@@ -35,7 +35,11 @@ def test_two_people_are_friends_both_ways_once_both_have_asked(friends):
 def test_asking_again_changes_nothing(friends):
     before = pairs(), versions()
 
-    assert [ask(4, 1), ask(4, 1), ask(1, 2)] == [Asked.WAITING, Asked.WAITING, Asked.FRIENDS]
+    assert [ask(4, 1), ask(4, 1), ask(1, 2)] == [
+        RequestState.WAITING,
+        RequestState.WAITING,
+        RequestState.FRIENDS,
+    ]
 
     assert requests() == {(4, 1)}
     assert (pairs(), versions()) == before
@@ -65,7 +69,7 @@ def test_a_request_ends(pair, end, friends):
 def test_whoever_was_unfriended_cannot_come_back_alone(friends):
     unfriend(1, 2)
 
-    assert [ask(2, 1), ask(2, 1)] == [Asked.WAITING] * 2
+    assert [ask(2, 1), ask(2, 1)] == [RequestState.WAITING] * 2
     assert (1, 2) not in pairs()
 
 
@@ -79,7 +83,7 @@ def test_nobody_befriends_somebody_across_a_block_until_it_is_taken_back(by, fri
             ask(*pair)
     unblock(*by)
 
-    assert [ask(1, 4), ask(4, 1)] == [Asked.WAITING, Asked.ACCEPTED]
+    assert [ask(1, 4), ask(4, 1)] == [RequestState.WAITING, RequestState.ACCEPTED]
 
 
 def test_both_get_a_version_that_they_had_not(friends):
@@ -125,7 +129,7 @@ def test_only_so_many_requests_of_a_person_wait_even_in_parallel(transactional_d
     assert (len(refused), len(requests())) == (5, 3)
     unfriend(*requests().pop())
     assert sum(not isinstance(answer, Exception) for answer in answers) == 3
-    assert ask(9, 1) is Asked.WAITING or (1, 9) in pairs()
+    assert ask(9, 1) is RequestState.WAITING or (1, 9) in pairs()
 
 
 def test_requests_that_cross_in_parallel_make_one_friendship(transactional_db):
@@ -134,7 +138,7 @@ def test_requests_that_cross_in_parallel_make_one_friendship(transactional_db):
     for _ in range(10):
         answers = in_parallel([lambda: ask(1, 2), lambda: ask(2, 1)])
 
-        assert set(answers) == {Asked.WAITING, Asked.ACCEPTED}
+        assert set(answers) == {RequestState.WAITING, RequestState.ACCEPTED}
         assert (pairs(), requests()) == ({(1, 2), (2, 1)}, set())
         unfriend(1, 2)
 
@@ -147,7 +151,7 @@ def test_an_accept_that_races_with_a_withdrawal_leaves_one_of_both(transactional
         accepted, ended = in_parallel([lambda: ask(2, 1), lambda: unfriend(1, 2)])
 
         # Withdrawn first: the other's answer is a request. Accepted first: the friendship ended.
-        assert (accepted, ended) in {(Asked.WAITING, False), (Asked.ACCEPTED, True)}
+        assert (accepted, ended) in {(RequestState.WAITING, False), (RequestState.ACCEPTED, True)}
         assert pairs() == set()
         assert requests() == (set() if ended else {(2, 1)})
         unfriend(1, 2)

@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 )
 
 from accounts import blocks, friendships
-from accounts.friendships import Asked
+from accounts.friendships import RequestState
 from accounts.models import Block, FriendRequest, Friendship, Person
 from feed import epochs, readers
 from feed.due import due_ids, newest_post_id
@@ -80,7 +80,7 @@ class Feeds(RuleBasedStateMachine):
         it = frozenset(pair)
         if it in self.changing or self._is_blocked(it):
             return
-        if friendships.ask(*pair) is Asked.ACCEPTED:
+        if friendships.ask(*pair) is RequestState.ACCEPTED:
             assert tuple(reversed(pair)) in self.asked
             self.asked -= {tuple(pair), tuple(reversed(pair))}
             self._begin(self._change(pair))

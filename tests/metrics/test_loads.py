@@ -3,7 +3,7 @@ import pytest
 from feed.signals import timeline_loaded
 from feed.timeline_stores import get_timeline_store
 from metrics import definitions
-from metrics.loads import count_load
+from metrics.deliveries import count_load
 from tests.backends import stores_with
 from tests.conftest import whole_timelines
 from tests.feed.deliveries import posts_by

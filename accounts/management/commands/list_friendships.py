@@ -14,7 +14,7 @@ class Command(BaseCommand):
         add_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = {name: options[name] for name in OPTIONS}
+        edges = friendships(**{name: options[name] for name in OPTIONS})
         rows = csv.writer(self.stdout, lineterminator="\n")
         rows.writerow(("person_id", "friend_id"))
-        rows.writerows(friendships(**wanted).tolist())
+        rows.writerows(edges.tolist())

@@ -18,8 +18,8 @@ class Command(SeedCommand):
         parser.add_argument("--tokens", type=Path, metavar="FILE", help="also write access tokens")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = {name: options[name] for name in (*OPTIONS, "password")}
-        self.write("friendships", seed_people(**wanted))
+        graph = {name: options[name] for name in OPTIONS}
+        self.write("friendships", seed_people(password=options["password"], **graph))
         if options["tokens"]:
             write_tokens(options["tokens"], options["people"])
 

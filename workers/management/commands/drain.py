@@ -5,7 +5,7 @@ from django.core.management import BaseCommand, CommandError
 
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
-from metrics.scrape import serve_where_asked
+from metrics.scrape import serve_if_configured
 from runtime.allocator import keep_freed_memory
 from workers.drainer import Drainer
 
@@ -31,5 +31,5 @@ class Command(BaseCommand):
         drainer = Drainer(batch=batch, idle_s=idle_ms / 1000, linger_s=linger_ms / 1000)
         drainer.stop_on_signals()
         keep_freed_memory()
-        serve_where_asked()
+        serve_if_configured()
         drainer.run()

@@ -22,13 +22,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         accepted = list(read_accepted(options["accepted"])) if options["accepted"] else []
-        found = {
+        counts = {
             "people": Person.objects.count(),
             "half_made": selectors.half_made().count(),
             "lost": len(selectors.lost(accepted)),
         }
-        ok = not (found["half_made"] or found["lost"])
-        self.stdout.write(json.dumps(found | {"ok": ok}) if options["json"] else as_text(found))
+        ok = not (counts["half_made"] or counts["lost"])
+        self.stdout.write(json.dumps(counts | {"ok": ok}) if options["json"] else as_text(counts))
         if not ok:
             sys.exit(1)
 
@@ -43,5 +43,5 @@ def read_accepted(path: Path) -> Iterator[tuple[int, str]]:
         raise CommandError(f"{path} is not a list of sign-ups: {error!r}") from error
 
 
-def as_text(found: dict[str, int]) -> str:
-    return "{people:,} people: {half_made:,} half made; {lost:,} sign-ups lost".format(**found)
+def as_text(counts: dict[str, int]) -> str:
+    return "{people:,} people: {half_made:,} half made; {lost:,} sign-ups lost".format(**counts)
