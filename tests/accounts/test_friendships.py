@@ -6,7 +6,7 @@ from accounts.friendships import RequestState, ask, unfriend
 from accounts.limits import Limited
 from accounts.models import Block, FriendRequest, Friendship, Person
 from accounts.services import UnknownPerson
-from tests.conftest import client_of, make_people, whole_timelines
+from tests.conftest import client_of, make_people
 from tests.parallel import in_parallel
 
 
@@ -25,32 +25,23 @@ def versions():
 def test_two_people_are_friends_both_ways_once_both_have_asked(friends):
     before = pairs()
 
-    assert ask(4, 1) is RequestState.WAITING
+    assert [ask(4, 1), ask(4, 1)] == [RequestState.WAITING] * 2
     assert (pairs(), requests()) == (before, {(4, 1)})
     assert ask(1, 4) is RequestState.ACCEPTED
+    made = versions()
+    assert [ask(1, 4), ask(4, 1)] == [RequestState.FRIENDS] * 2
 
-    assert (pairs(), requests()) == (before | {(1, 4), (4, 1)}, set())
-
-
-def test_asking_again_changes_nothing(friends):
-    before = pairs(), versions()
-
-    assert [ask(4, 1), ask(4, 1), ask(1, 2)] == [
-        RequestState.WAITING,
-        RequestState.WAITING,
-        RequestState.FRIENDS,
-    ]
-
-    assert requests() == {(4, 1)}
-    assert (pairs(), versions()) == before
+    assert (pairs(), requests(), versions()) == (before | {(1, 4), (4, 1)}, set(), made)
 
 
 @pytest.mark.parametrize("end", [unfriend, block])
-def test_a_friendship_ends_both_ways(end, friends):
+def test_a_friendship_ends_both_ways_and_nobody_resumes_it_alone(end, friends):
     before = pairs()
 
-    assert end(2, 1)
-    assert not end(2, 1)
+    assert end(1, 2)
+    assert not end(1, 2)
+    unblock(1, 2)
+    assert [ask(2, 1), ask(2, 1)] == [RequestState.WAITING] * 2
 
     assert pairs() == before - {(1, 2), (2, 1)}
 
@@ -64,13 +55,6 @@ def test_a_request_ends(pair, end, friends):
 
     assert requests() == set()
     assert (1, 4) not in pairs()
-
-
-def test_whoever_was_unfriended_cannot_come_back_alone(friends):
-    unfriend(1, 2)
-
-    assert [ask(2, 1), ask(2, 1)] == [RequestState.WAITING] * 2
-    assert (1, 2) not in pairs()
 
 
 @pytest.mark.parametrize("by", [(1, 4), (4, 1)])
@@ -121,15 +105,16 @@ def test_what_is_impossible_is_refused_and_nothing_changes(change, pair, error, 
 
 def test_only_so_many_requests_of_a_person_wait_even_in_parallel(transactional_db, monkeypatch):
     monkeypatch.setattr(friendships, "MOST_WAITING", 3)
-    make_people(9)
+    make_people(10)
 
     answers = in_parallel([lambda n=n: ask(1, n) for n in range(2, 10)])
 
-    refused = [it for it in answers if isinstance(it, Limited)]
+    refused = [error for error in answers if isinstance(error, Limited)]
     assert (len(refused), len(requests())) == (5, 3)
-    unfriend(*requests().pop())
-    assert sum(not isinstance(answer, Exception) for answer in answers) == 3
-    assert ask(9, 1) is RequestState.WAITING or (1, 9) in pairs()
+    assert answers.count(RequestState.WAITING) == 3
+    assert ask(*min(requests())) is RequestState.WAITING  # again
+    unfriend(*min(requests()))
+    assert ask(1, 10) is RequestState.WAITING
 
 
 def test_requests_that_cross_in_parallel_make_one_friendship(transactional_db):
@@ -168,41 +153,24 @@ def test_a_block_wins_against_an_accept_in_parallel(transactional_db):
         unblock(1, 2)
 
 
-def test_friends_are_made_and_listed_over_the_api(friends):
+def test_requests_friends_and_blocks_are_listed_over_the_api(friends):
     client, other = client_of(4), client_of(1)
 
-    assert client.get("/v1/me/friends/").json() == {"friends": []}
     asked = client.put("/v1/me/friends/1/")
-    assert (asked.status_code, asked.json()) == (202, {"state": "requested"})
     client.put("/v1/me/friends/3/")
-    assert client.get("/v1/me/friends/").json() == {"friends": []}
+    assert (asked.status_code, asked.json()) == (202, {"state": "requested"})
     assert client.get("/v1/me/friend-requests/").json() == {"received": [], "sent": [3, 1]}
     assert other.get("/v1/me/friend-requests/").json() == {"received": [4], "sent": []}
     assert [other.put("/v1/me/friends/4/").status_code for _ in range(2)] == [204, 204]
-    assert client.put("/v1/me/friends/1/").status_code == 204
     assert client.get("/v1/me/friends/").json() == {"friends": [1]}
     assert other.get("/v1/me/friends/").json() == {"friends": [2, 3, 4]}
-    assert client_of(3).delete("/v1/me/friends/4/").status_code == 204
-    assert client.get("/v1/me/friend-requests/").json() == {"received": [], "sent": []}
-    assert client.delete("/v1/me/friends/1/").status_code == 204
-    assert client.get("/v1/me/friends/").json() == {"friends": []}
-
-
-def test_a_block_hides_two_people_from_each_other_over_the_api(friends):
-    one, two = client_of(1), client_of(2)
-
-    assert [one.put("/v1/me/blocks/2/").status_code for _ in range(2)] == [204, 204]
-
-    assert one.get("/v1/me/blocks/").json() == {"blocks": [2]}
-    assert two.get("/v1/me/blocks/").json() == {"blocks": []}
-    for client, other in ((one, 2), (two, 1)):
-        assert client.put(f"/v1/me/friends/{other}/").status_code == 404
-        assert client.get(f"/v1/people/{other}/posts/").status_code == 404
-        assert client.get("/v1/me/friends/").json() == {"friends": [3]}
-    assert two.delete("/v1/me/blocks/1/").status_code == 204  # there is none
-    assert two.put("/v1/me/friends/1/").status_code == 404
-    assert one.delete("/v1/me/blocks/2/").status_code == 204
-    assert two.put("/v1/me/friends/1/").status_code == 202
+    client.delete("/v1/me/friends/1/")
+    assert [other.put("/v1/me/blocks/2/").status_code for _ in range(2)] == [204, 204]
+    assert other.get("/v1/me/friends/").json() == {"friends": [3]}
+    assert other.get("/v1/me/blocks/").json() == {"blocks": [2]}
+    assert client_of(2).get("/v1/me/blocks/").json() == {"blocks": []}
+    other.delete("/v1/me/blocks/2/")
+    assert other.get("/v1/me/blocks/").json() == {"blocks": []}
 
 
 def test_whoever_is_blocked_may_block_too_and_unknown_people_answer_the_same(friends):
@@ -215,16 +183,6 @@ def test_whoever_is_blocked_may_block_too_and_unknown_people_answer_the_same(fri
     assert client_of(1).get("/v1/people/2/posts/").status_code == 404
 
 
-def test_too_many_requests_say_when_to_come_back(friends, monkeypatch):
-    monkeypatch.setattr(friendships, "MOST_WAITING", 1)
-    client = client_of(4)
-
-    answers = [client.put(f"/v1/me/friends/{n}/") for n in (1, 2, 1)]
-
-    assert [it.status_code for it in answers] == [202, 429, 202]
-    assert int(answers[1]["Retry-After"]) > 0
-
-
 def test_new_requests_are_limited_and_answers_are_not(friends, settings):
     settings.FRIEND_REQUESTS = {"burst": 1, "per_s": 1 / 3600}
     client = client_of(4)
@@ -234,34 +192,3 @@ def test_new_requests_are_limited_and_answers_are_not(friends, settings):
 
     assert [it.status_code for it in asked] == [202, 429, 202, 204]
     assert 3500 < int(asked[1]["Retry-After"]) <= 3600
-
-
-@pytest.mark.parametrize("path", ["friends", "blocks"])
-@pytest.mark.parametrize("method", ["put", "delete"])
-def test_whoever_was_deleted_is_refused(method, path, friends):
-    assert getattr(client_of(99), method)(f"/v1/me/{path}/1/").status_code in (401, 204)
-    assert not Block.objects.exists()
-
-
-@pytest.mark.parametrize(("friend", "status"), [(1, 400), (99, 404), (0, 404), (2**63, 404)])
-def test_an_impossible_friend_is_refused(author, friend, status):
-    before = pairs()
-
-    answer = author.put(f"/v1/me/friends/{friend}/")
-
-    assert answer.status_code == status
-    assert answer.json()
-    assert pairs() == before
-
-
-def test_a_post_goes_to_the_friends_at_its_delivery(author, settings):
-    settings.FEED_TIMELINE_STORE = "setbased"
-    whole_timelines()
-    author.put("/v1/me/friends/4/")
-    client_of(4).put("/v1/me/friends/1/")
-    author.delete("/v1/me/friends/2/")
-
-    post = author.post("/v1/posts/", {"body": "hello"}, format="json").json()
-
-    feeds = [client_of(n).get("/v1/feed/").json()["posts"] for n in (1, 2, 3, 4)]
-    assert feeds == [[post], [], [post], [post]]

@@ -12,9 +12,10 @@ def seed(**options):
     call_command("seed_people", **({"people": 20, "friends": 6} | options))
 
 
-def test_people_and_mutual_friendships_are_written(db):
+def test_people_without_passwords_and_mutual_friendships_are_written(db):
     seed()
 
+    assert not Person.objects.get(id=1).has_usable_password()
     pairs = set(Friendship.objects.values_list("person_id", "friend_id"))
     assert list(Person.objects.order_by("id").values_list("id", flat=True)) == list(range(1, 21))
     assert len(pairs) == 20 * 6
@@ -43,12 +44,6 @@ def test_only_their_owner_reads_the_tokens(db, tmp_path):
     seed(tokens=tokens)
 
     assert tokens.stat().st_mode & 0o777 == 0o600
-
-
-def test_nobody_can_log_in_unless_a_password_is_given(db):
-    seed()
-
-    assert not Person.objects.get(id=1).has_usable_password()
 
 
 def test_with_a_password_everyone_can_log_in(db):

@@ -8,21 +8,12 @@ from datetime import timedelta
 import jwt
 import pytest
 from django.utils import timezone
-from rest_framework_simplejwt.tokens import AccessToken, RefreshToken
+from rest_framework_simplejwt.tokens import AccessToken
 
-from accounts.authentication import access_tokens
 from accounts.models import Person
 from feed.models import Post
 from tests.conftest import client_of
 
-PROTECTED = [
-    ("POST", "/v1/posts/"),
-    ("GET", "/v1/posts/1/"),
-    ("DELETE", "/v1/posts/1/"),
-    ("GET", "/v1/feed/"),
-    ("GET", "/v1/people/1/posts/"),
-]
-PUBLIC = ["/healthz", "/readyz", "/v1/schema/", "/v1/docs/"]
 CREDENTIALS = {"username": "ada", "password": "correct horse"}
 
 
@@ -73,15 +64,6 @@ def test_the_right_password_gets_an_access_token_that_works(ada):
     assert read_feed(f"Bearer {tokens['access']}").status_code == 200
 
 
-def test_a_refresh_token_gets_another_access_token(ada):
-    tokens = post("/v1/token/", CREDENTIALS).json()
-
-    response = post("/v1/token/refresh/", {"refresh": tokens["refresh"]})
-
-    assert response.status_code == 200
-    assert read_feed(f"Bearer {response.json()['access']}").status_code == 200
-
-
 @pytest.mark.parametrize(
     "wrong",
     [{"password": "wrong"}, {"username": "bob"}, {"username": "' OR 1=1 --"}],
@@ -89,14 +71,6 @@ def test_a_refresh_token_gets_another_access_token(ada):
 )
 def test_wrong_credentials_get_nothing(ada, wrong):
     assert_unauthorized(post("/v1/token/", CREDENTIALS | wrong))
-
-
-def test_a_person_who_is_not_active_gets_nothing(ada):
-    refresh = post("/v1/token/", CREDENTIALS).json()["refresh"]
-    Person.objects.update(is_active=False)
-
-    assert_unauthorized(post("/v1/token/", CREDENTIALS))
-    assert_unauthorized(post("/v1/token/refresh/", {"refresh": refresh}))
 
 
 @pytest.mark.parametrize("value", [None, [], {}, True, "", "\0", "\ud800"], ids=ascii)
@@ -108,16 +82,6 @@ def test_credentials_that_are_not_text_are_refused_by_name(ada, name, value):
 
     assert response.status_code == 400
     assert list(response.json()) == [name]
-
-
-@pytest.mark.parametrize(("method", "path"), PROTECTED)
-def test_a_token_is_required(friends, method, path):
-    assert_unauthorized(client_of(None).generic(method, path))
-
-
-@pytest.mark.parametrize("path", PUBLIC)
-def test_public_endpoints_need_no_token(transactional_db, path):
-    assert client_of(None).get(path).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -150,63 +114,30 @@ def test_a_forged_token_header_is_refused(db, header):
     assert_unauthorized(post("/v1/token/refresh/", {"refresh": token}))
 
 
-def test_an_expired_token_is_refused(db):
-    ((_, token),) = access_tokens([1], lifetime=timedelta(seconds=-1))
-
-    assert_unauthorized(read_feed(f"Bearer {token}"))
-
-
-def test_a_token_without_a_signature_is_refused(db):
-    token = jwt.encode(claims(), None, algorithm="none")
-
-    assert_unauthorized(read_feed(f"Bearer {token}"))
-
-
-def test_a_token_signed_with_another_key_is_refused(db):
-    token = jwt.encode(claims(), "another key " * 4, algorithm="HS256")
-
-    assert_unauthorized(read_feed(f"Bearer {token}"))
-
-
-def test_a_token_whose_claims_were_changed_is_refused(db, settings):
+def test_a_token_that_was_not_signed_with_our_key_is_refused(friends, settings):
     header, _, signature = signed(settings).split(".")
     _, payload, _ = signed(settings, user_id="2").split(".")
+    unsigned_token = jwt.encode(claims(), None, algorithm="none")
+    forged = jwt.encode(claims(), "another key " * 4, algorithm="HS256")
 
-    assert_unauthorized(read_feed(f"Bearer {header}.{payload}.{signature}"))
-
-
-def test_a_refresh_token_is_not_an_access_token(ada):
-    assert_unauthorized(read_feed(f"Bearer {RefreshToken.for_user(ada)}"))
-
-
-def test_an_access_token_is_not_a_refresh_token(ada):
-    assert_unauthorized(post("/v1/token/refresh/", {"refresh": str(AccessToken.for_user(ada))}))
+    for token in (f"{header}.{payload}.{signature}", unsigned_token, forged):
+        assert_unauthorized(read_feed(f"Bearer {token}"))
+    assert read_feed(f"Bearer {signed(settings)}").status_code == 200
 
 
-@pytest.mark.parametrize("missing", ["exp", "jti", "token_type", "user_id"])
-def test_a_token_that_lacks_a_claim_is_refused(db, settings, missing):
-    assert_unauthorized(read_feed(f"Bearer {signed(settings, **{missing: None})}"))
+def test_a_token_that_lacks_a_claim_is_refused(friends, settings):
+    for missing in ("exp", "jti", "token_type", "user_id"):
+        assert_unauthorized(read_feed(f"Bearer {signed(settings, **{missing: None})}"))
 
 
-@pytest.mark.parametrize(
-    "user_id", ["99", "0", "-1", str(2**63), "9" * 5000, "abc", "", [1]], ids=lambda v: str(v)[:9]
-)
-@pytest.mark.parametrize("key", [None, "key"], ids=["without a key", "with a key"])
-def test_a_person_who_does_not_exist_cannot_post(transactional_db, friends, settings, user_id, key):
-    headers = {"Authorization": f"Bearer {signed(settings, user_id=user_id)}"}
-    headers |= {"Idempotency-Key": key} if key else {}
+@pytest.mark.parametrize("keys", [{}, {"Idempotency-Key": "key"}], ids=["without key", "with key"])
+def test_a_person_who_does_not_exist_cannot_post(transactional_db, friends, settings, keys):
+    for user_id in ("99", "0", "-1", str(2**63), "9" * 5000, "abc", "", [1]):
+        headers = {"Authorization": f"Bearer {signed(settings, user_id=user_id)}"} | keys
+        answer = client_of(None).post("/v1/posts/", {"body": "x"}, format="json", headers=headers)
+        assert_unauthorized(answer)
 
-    response = client_of(None).post("/v1/posts/", {"body": "x"}, format="json", headers=headers)
-
-    assert_unauthorized(response)
     assert not Post.objects.exists()
-
-
-def test_a_deleted_person_cannot_refresh(ada):
-    refresh = post("/v1/token/", CREDENTIALS).json()["refresh"]
-    ada.delete()
-
-    assert_unauthorized(post("/v1/token/refresh/", {"refresh": refresh}))
 
 
 def test_a_token_verified_before_still_expires(ada):
