@@ -72,6 +72,8 @@ NAMING = "database-strategy-store[@part+part…], database-pull or database-null
 class Variant:
     """One way to run the service. The service knows only its environment variables."""
 
+    service: ClassVar[str] = "launch.service.Service"
+    """Path of the class that runs it."""
     locustfile: ClassVar[str] = ""
     """Locustfile of its own, for an API that differs."""
 

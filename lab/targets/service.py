@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lab.author import source
+from lab.targets import pythons
 from lab.targets.api import READERS, Api, Person, read_people
 from lab.targets.audit import Friends
 from lab.targets.variants import AdapterVariant, TargetVariant
@@ -117,7 +117,7 @@ class AdapterService(OutsideService):
         """Start the servers, and let the adapter load people and friendships from files."""
         self.seed_of_people = seed
         requirements = self.variant.folder / "requirements.txt"
-        self.python = str(source.python(requirements)) if requirements.exists() else sys.executable
+        self.python = str(pythons.python(requirements)) if requirements.exists() else sys.executable
         for server in self.servers:
             server.start()
         self._write("tokens", "token", [(it, secrets.token_hex()) for it in _ids(seed)])

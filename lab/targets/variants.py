@@ -53,6 +53,7 @@ class OutsideVariant(Variant):
 class TargetVariant(OutsideVariant):
     """A service that runs already, at a URL."""
 
+    service = "lab.targets.service.TargetService"
     url: str = ""
     tokens: Path = Path()
     pids: Mapping[str, int] = field(default_factory=dict)
@@ -78,6 +79,7 @@ class TargetVariant(OutsideVariant):
 class AdapterVariant(OutsideVariant):
     """Somebody's library behind an app of ours that speaks the API: a folder of ``lab/others``."""
 
+    service = "lab.targets.service.AdapterService"
     folder: Path = Path()
     seed: tuple[str, ...] = ()
     """Arguments of its Python, as the following: loads the files TOKENS and FRIENDSHIPS."""

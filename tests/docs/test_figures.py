@@ -11,7 +11,7 @@ import pytest
 FIGURES = Path("docs/figures.md")
 README = Path("README.md")
 READING = Path("docs/reading-a-report.md")
-STORY = Path("lab/experiments/fanout/published.md")
+STORY = Path("replays/author/lesson.md")
 CLUSTER = Path("docs/beyond-one-machine.md")
 TIMELINES_PER_POST = 501
 ROUNDTRIP = "mysql_tuned-task-roundtrip"

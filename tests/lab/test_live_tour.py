@@ -137,7 +137,7 @@ def test_a_side_is_started_once(guided):
 
 def test_a_variant_with_an_api_of_its_own_is_refused():
     with pytest.raises(ValueError, match="has an API of its own"):
-        variant_named("author_sqlite")
+        variant_named("stream_framework")
 
 
 def test_every_offered_variant_is_known():

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import ClassVar
 
-from lab.author.variants import STEPS
 from lab.experiments.base import Asked, Experiment, Measured, Option
 from lab.experiments.fanout.presentation import FAN_OUT, LAG_TO, FanoutPresentation
 from lab.progress import stage
@@ -57,7 +56,7 @@ class Fanout(Experiment):
     )
 
     def variant(self, name: str) -> Variant:
-        return STEPS.get(name) or outside(name) or Variant.named(name)
+        return outside(name) or Variant.named(name)
 
     def loads(self, asked: Asked) -> list[Load]:
         run_time_s = asked.run_time_s or 30

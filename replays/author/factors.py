@@ -5,8 +5,6 @@ from dataclasses import replace
 from statistics import fmean
 from typing import ClassVar
 
-from lab.author.effects import Effect, effects
-from lab.author.variants import AUTHOR, CROSSED, DEFAULT, OURS, TUNED, Crossing, named
 from lab.experiments.base import Asked, Measured
 from lab.experiments.fanout import Fanout
 from lab.experiments.fanout.presentation import FanoutPresentation
@@ -17,6 +15,8 @@ from lab.results.summary import Summary
 from lab.running.load import Load
 from launch.service import Seed
 from launch.variants import Variant
+from replays.author.effects import Effect, effects
+from replays.author.variants import AUTHOR, CROSSED, DEFAULT, OURS, TUNED, Crossing, named
 
 USERS, RUN_TIME_S = 200, 10
 """Of the author's script at that commit, for half its time; all users begin at once."""

@@ -6,7 +6,7 @@ from itertools import combinations
 from statistics import fmean
 from typing import NamedTuple
 
-from lab.author.variants import Crossing
+from replays.author.variants import Crossing
 
 LABELS = {
     "max_connections": "max_connections",

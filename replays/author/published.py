@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from lab.author.variants import AUTHOR
-from lab.author.variants import named as author_variant
 from lab.experiments.base import Asked
 from lab.experiments.fanout import Fanout
 from lab.experiments.fanout.presentation import FanoutPresentation
 from lab.running.load import Load
 from launch.service import Seed
 from launch.variants import Variant
+from replays.author.variants import AUTHOR
+from replays.author.variants import named as author_variant
 
 USERS = 500
 

@@ -13,22 +13,23 @@ import pytest
 from redis import Redis
 
 from lab.__main__ import main
-from lab.author import source
-from lab.author.audit import audit
-from lab.author.effects import effects
-from lab.author.service import AuthorService
-from lab.author.variants import CROSSED, STEPS, Crossing, named
-from lab.experiments.fanout import Fanout
-from lab.experiments.fanout.factors import Factors, FactorsOfOurs
 from lab.results.laws import balance_of
 from lab.results.requests import read_requests
 from lab.results.result import Result
 from lab.running.load import Load
 from lab.running.services import service_for
+from lab.targets import pythons
 from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQLWithOptions, servers_for
 from launch.service import Service
 from launch.variants import UnknownVariant
+from replays.author import source
+from replays.author.audit import audit
+from replays.author.effects import effects
+from replays.author.factors import Factors, FactorsOfOurs
+from replays.author.published import Published003
+from replays.author.service import AuthorService
+from replays.author.variants import CROSSED, STEPS, Crossing, named
 from tests.locustfiles.load import Run
 
 NOWHERE = "/nowhere/at-all"
@@ -43,7 +44,7 @@ TABLES = (
 
 @pytest.fixture
 def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(source, "CACHE", tmp_path / "cache")
+    monkeypatch.setattr(pythons, "CACHE", tmp_path / "cache")
     return tmp_path / "cache"
 
 
@@ -89,7 +90,7 @@ def test_missing_packages_are_reported_in_one_line(cache, tmp_path):
     requirements.write_text(f"{NOWHERE}.whl\n")
 
     with pytest.raises(RunFailed, match=r"packages \(requirements.txt\) can't be had: ") as failed:
-        source.python(requirements)
+        pythons.python(requirements)
 
     assert "\n" not in str(failed.value)
 
@@ -135,7 +136,7 @@ def test_an_unknown_name_is_refused(name):
 
 def test_the_published_steps_stand_beside_ours():
     for name in STEPS:
-        assert Fanout().variant(name) is STEPS[name]
+        assert Published003().variant(name) is STEPS[name]
 
 
 def test_the_authors_runs_must_finish_but_need_not_be_clean():
@@ -328,7 +329,7 @@ def refusing(tmp_path):
 def test_after_a_failure_there_is_no_pause(refusing, tmp_path):
     options = ("--arrivals=checked", "--users=1", "--exit-code-on-error=0")
 
-    done = Run(refusing, tmp_path, *options, file="locustfiles/author.py", seconds=4)
+    done = Run(refusing, tmp_path, *options, file="replays/author/locustfile.py", seconds=4)
 
     rows = done.rows("requests.csv")
     begun = [float(row["timestamp"]) for row in rows]
@@ -343,7 +344,7 @@ def test_sizes_of_failures_and_pauses_after_successes_are_counted(tmp_path):
     rows = ("100.0,POST,/v1/posts/,500,308000,0,status 500", "101.0,POST,/v1/posts/,500,99,201,")
     (tmp_path / "requests.csv").write_text("\n".join((header, *rows)))
     (tmp_path / "unanswered.csv").write_text("timestamp,request_type,name,waited_ms\n")
-    load = Load(1, 10, "locustfiles/author.py", arrivals="checked", warm_up_s=0)
+    load = Load(1, 10, "replays/author/locustfile.py", arrivals="checked", warm_up_s=0)
 
     requests = read_requests(tmp_path, load)
 

@@ -1,7 +1,7 @@
 """Everybody posts as person 1 to the published author's service, as the author's k6 script did.
 
     python -m lab up author_default --experiment factors
-    locust -f locustfiles/author.py --headless --arrivals checked --run-time 60s
+    locust -f replays/author/locustfile.py --headless --arrivals checked --run-time 60s
 
 Requests have the same names as those of our service. Each text ends in a tag, by which the audit
 identifies the post in every feed.

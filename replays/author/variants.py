@@ -71,7 +71,8 @@ class AuthorVariant(Variant):
     commit: str = SYNC
     debug: bool = True
 
-    locustfile = "locustfiles/author.py"
+    service = "replays.author.service.AuthorService"
+    locustfile = "replays/author/locustfile.py"
 
     @property
     def environment(self) -> dict[str, str]:

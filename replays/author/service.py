@@ -14,12 +14,14 @@ from urllib.parse import urlsplit
 import MySQLdb
 import redis
 
-from lab.author import source
-from lab.author.audit import accepted_tags, audit
-from lab.author.variants import AuthorVariant
+from lab.targets import pythons
 from launch.service import Receipt, Seed, Service, as_audit, is_ready
+from replays.author.audit import accepted_tags, audit
+from replays.author.source import fetched
+from replays.author.variants import AuthorVariant
 
 INSIDE = Path(__file__).with_name("inside")
+REQUIREMENTS = Path(__file__).with_name("requirements.txt")
 HEALTH = "/v1/health-check/"
 LOOK_EVERY_S = 0.5
 WORKER = ("-A", "feed", "worker", "--loglevel=info")
@@ -39,8 +41,8 @@ class AuthorService(Service):
 
     def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
         """Start the servers and seed each database: person 1 with so many friends."""
-        self.code = source.fetched(self.variant.commit)
-        self.python = str(source.python())
+        self.code = fetched(self.variant.commit)
+        self.python = str(pythons.python(REQUIREMENTS))
         for server in self.servers:
             server.start()
         for env in self.environments:

@@ -14,7 +14,7 @@ import redis
 
 AUTHOR = 1
 TAG_LENGTH = 32
-"""Characters at the end of a text that identify the post (``locustfiles.author``)."""
+"""Characters at the end of a text that identify the post (``replays.author.locustfile``)."""
 OWNERS = "SELECT related_person FROM feed_personrelation WHERE person = 1"
 POSTS = f"SELECT id, SUBSTR(content, -{TAG_LENGTH}) FROM post_post"  # noqa: S608
 RECORDS = (
