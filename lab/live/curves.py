@@ -23,20 +23,20 @@ PLOTS = (
     Plot(
         "posts/s",
         (
-            Curve("offered", "#808790", lambda it: it.rates["offered"]),
-            Curve("accepted", "#1f9a5a", lambda it: it.rates["accepted"]),
-            Curve("refused", "#c9801a", lambda it: it.rates["refused"]),
-            Curve("failed", "#df5b3e", lambda it: it.rates["failed"]),
+            Curve("offered", "#808790", lambda sample: sample.rates["offered"]),
+            Curve("accepted", "#1f9a5a", lambda sample: sample.rates["accepted"]),
+            Curve("refused", "#c9801a", lambda sample: sample.rates["refused"]),
+            Curve("failed", "#df5b3e", lambda sample: sample.rates["failed"]),
         ),
     ),
     Plot(
         "lag, ms",
         (
-            Curve("p50", "#3d85d9", lambda it: it.lag_ms["p50"]),
-            Curve("p99", "#a866cf", lambda it: it.lag_ms["p99"]),
+            Curve("p50", "#3d85d9", lambda sample: sample.lag_ms["p50"]),
+            Curve("p99", "#a866cf", lambda sample: sample.lag_ms["p99"]),
         ),
     ),
-    Plot("backlog, posts", (Curve("backlog", "#c9801a", lambda it: it.backlog),)),
+    Plot("backlog, posts", (Curve("backlog", "#c9801a", lambda sample: sample.backlog),)),
 )
 GRID = {"lineStyle": {"color": "#8884"}}
 ROOM, GAP = 100, 45
@@ -84,16 +84,18 @@ def options() -> dict[str, Any]:
 
 def tops(histories: Iterable[History]) -> list[float]:
     """Return the top of each plot, so that these histories can be compared; a round number."""
-    samples = [it for history in histories for it in list(history.samples)]
+    samples = [sample for history in histories for sample in list(history.samples)]
     return [
-        _above(max((curve.of(it) or 0 for it in samples for curve in plot.curves), default=0))
+        _above(
+            max((curve.of(sample) or 0 for sample in samples for curve in plot.curves), default=0)
+        )
         for plot in PLOTS
     ]
 
 
 def _above(value: float) -> float:
     power = 10.0 ** floor(log10(max(value, 1)))
-    return next(it * power for it in (1, 2, 5, 10) if value <= it * power)
+    return next(factor * power for factor in (1, 2, 5, 10) if value <= factor * power)
 
 
 def height() -> int:
@@ -112,7 +114,7 @@ def data(history: History) -> list[dict[str, Any]]:
             "yAxisIndex": number,
             "showSymbol": False,
             "color": curve.colour,
-            "data": [[round(it.at - now, 1), curve.of(it)] for it in samples],
+            "data": [[round(sample.at - now, 1), curve.of(sample)] for sample in samples],
             "markLine": {"symbol": "none", "label": {"show": False}, "data": faults},
         }
         for number, plot in enumerate(PLOTS)

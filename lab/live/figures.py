@@ -1,14 +1,28 @@
-"""What is shown of a side: figures per second, and the last two minutes of them."""
+"""What the page and a side's load exchange as files: the rates, and figures per second."""
 
 import json
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 KEPT = 120
 """Seconds of curves."""
 COUNTS = ("offered", "accepted", "refused", "failed", "reads", "reads_failed")
+
+
+class Rates(NamedTuple):
+    """The load of a side, which it reads again and again while it runs."""
+
+    posts_per_s: float = 20.0
+    reads_per_post: float = 2.0
+
+    @classmethod
+    def read(cls, file: Path) -> "Rates":
+        return cls(**json.loads(file.read_text()))
+
+    def write(self, file: Path) -> None:
+        write_json(file, self._asdict())
 
 
 @dataclass(frozen=True)
@@ -53,27 +67,34 @@ class History:
         """Take what the load has written since the last time, if it has."""
         if not file.exists():
             return
-        told = json.loads(file.read_text())
-        if self.latest is None or told["at"] > self.latest.at:
-            self.samples.append(_sample(told, self.latest))
+        figures = json.loads(file.read_text())
+        if self.latest is None or figures["at"] > self.latest.at:
+            self.samples.append(_sample(figures, self.latest))
 
 
-def _sample(told: dict[str, Any], before: Sample | None) -> Sample:
-    totals = {name: told[name] for name in COUNTS}
-    seconds = told["at"] - before.at if before else 1.0
-    known = before.totals if before else dict.fromkeys(COUNTS, 0)
-    status = told["status"] or {}
+def _sample(figures: dict[str, Any], before: Sample | None) -> Sample:
+    totals = {name: figures[name] for name in COUNTS}
+    seconds = figures["at"] - before.at if before else 1.0
+    earlier = before.totals if before else dict.fromkeys(COUNTS, 0)
+    status = figures["status"] or {}
     backlog = status.get("backlog", {})
     return Sample(
-        told["at"],
+        figures["at"],
         totals,
-        {name: (totals[name] - known[name]) / seconds for name in COUNTS},
-        told["why_failed"] or (before.why_failed if before else ""),
-        told["answer_ms"],
+        {name: (totals[name] - earlier[name]) / seconds for name in COUNTS},
+        figures["why_failed"] or (before.why_failed if before else ""),
+        figures["answer_ms"],
         status.get("lag_ms", {"p50": None, "p99": None}),
         backlog.get("posts"),
         (backlog["oldest_age_s"] or 0.0) if backlog else None,
-        told["watched"],
-        told["settled"],
-        told["audit"],
+        figures["watched"],
+        figures["settled"],
+        figures["audit"],
     )
+
+
+def write_json(path: Path, content: object) -> None:
+    """Replace a file so that a reader gets all of it, the old or the new."""
+    new = path.with_suffix(".new")
+    new.write_text(json.dumps(content))
+    new.replace(path)

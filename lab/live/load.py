@@ -18,9 +18,10 @@ from heapq import merge
 from itertools import cycle
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
+from lab.live.figures import COUNTS, Rates, write_json
 from lab.live.lookout import Lookout, Post, Reader
 from locustfiles.connections import DROPPED, Answer, Connections, Request
 from locustfiles.open_load import FEED, POST, head, post_by, refusal
@@ -31,17 +32,7 @@ TIMEOUT_S = 10.0
 MOST_UNANSWERED = 500
 """More arrivals are not sent, and count as failed."""
 STATUS = "/statusz"
-COUNTS = ("offered", "accepted", "refused", "failed", "reads", "reads_failed")
 BY_STATUS = {201: "accepted", 429: "refused", 503: "refused"}
-
-
-class Rates(NamedTuple):
-    posts_per_s: float = 0.0
-    reads_per_post: float = 0.0
-
-    @classmethod
-    def read(cls, path: Path) -> "Rates":
-        return cls(**json.loads(path.read_text()))
 
 
 class LiveLoad:
@@ -59,7 +50,7 @@ class LiveLoad:
         self._connections = Connections(
             address, self._done, most=MOST_UNANSWERED, timeout_s=TIMEOUT_S
         )
-        tokens = [it.token for it in random.sample(people, len(people))]
+        tokens = [reader.token for reader in random.sample(people, len(people))]
         self.lookout = Lookout(people, friends, url.netloc)
         self._posts = cycle([post_by(token, url.netloc) for token in tokens])
         self._reads = cycle([_read(token, url.netloc) for token in tokens])
@@ -67,19 +58,19 @@ class LiveLoad:
 
     def step(self, rates: Rates, start: float) -> None:
         """Send what is due in the next STEP_S."""
-        end = start + STEP_S
+        step_end = start + STEP_S
         self._connections.wait(0)  # also where this step is late
-        posts = zip(_arrivals(rates.posts_per_s, start, end), self._posts, strict=False)
+        posts = zip(_arrivals(rates.posts_per_s, start, step_end), self._posts, strict=False)
         reads_per_s = rates.posts_per_s * rates.reads_per_post
-        reads = zip(_arrivals(reads_per_s, start, end), self._reads, strict=False)
+        reads = zip(_arrivals(reads_per_s, start, step_end), self._reads, strict=False)
         looks = self.lookout.requests(start, STEP_S)
         for due, request in merge(posts, reads, looks, key=itemgetter(0)):
             while (now := time.time()) < due:
                 self._connections.wait(due - now)
             self.counts["offered"] += request.name == POST
             self._connections.send(request, due)
-        while (now := time.time()) < end:
-            self._connections.wait(end - now)
+        while (now := time.time()) < step_end:
+            self._connections.wait(step_end - now)
 
     def figures(self) -> dict[str, Any]:
         """Return the figures so far, and ask for the service's own."""
@@ -137,13 +128,13 @@ def run(options: argparse.Namespace) -> None:
         start = max(start + STEP_S, time.time() - STEP_S)
         if start >= told_at + TELL_EVERY_S:
             told_at = start
-            replace(options.figures, load.figures())
+            write_json(options.figures, load.figures())
 
 
-def _arrivals(rate: float, start: float, end: float) -> Iterator[float]:
+def _arrivals(rate: float, start: float, until: float) -> Iterator[float]:
     """Yield the times of independent arrivals."""
     due = start
-    while rate and (due := due + random.expovariate(rate)) < end:
+    while rate and (due := due + random.expovariate(rate)) < until:
         yield due
 
 
@@ -157,13 +148,6 @@ def _read_well(answer: Answer) -> str:
 
 def _part(times: Sequence[float], share: float) -> float | None:
     return round(times[int(share * len(times))], 1) if times else None
-
-
-def replace(path: Path, content: object) -> None:
-    """Write JSON so that whoever reads it gets all of it, the old or the new."""
-    new = path.with_suffix(".new")
-    new.write_text(json.dumps(content))
-    new.replace(path)
 
 
 def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:

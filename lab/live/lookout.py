@@ -49,8 +49,8 @@ class Post(NamedTuple):
 
     @classmethod
     def read(cls, body: bytes, at: float) -> "Post":
-        told = json.loads(body)
-        return cls(told["id"], told["author"], at)
+        post = json.loads(body)
+        return cls(post["id"], post["author"], at)
 
 
 class Look:
@@ -94,7 +94,7 @@ class Watched:
         """Return the looks that are due now, if it is time for a round."""
         if self.is_settled or now < self._next_at:
             return ()
-        if self._is_last or all(it.is_there for it in self.looks):
+        if self._is_last or all(look.is_there for look in self.looks):
             self.is_settled = True
             return ()
         self._is_last = self.post.accepted_at < delivered_until
@@ -103,14 +103,14 @@ class Watched:
 
     def shown(self) -> list[float | None]:
         """Return by feed how old the post was when it was found; None: it isn't there."""
-        return [it.found_s if it.is_there else None for it in self.looks]
+        return [look.found_s if look.is_there else None for look in self.looks]
 
 
 class Lookout:
     def __init__(self, people: Sequence[Reader], friends: int, host: str) -> None:
         self._people, self._host = people, host
         self._reach = min(friends // 2, (len(people) - 1) // 2)
-        self._positions = {it.id: number for number, it in enumerate(people)}
+        self._positions = {reader.id: number for number, reader in enumerate(people)}
         self._watched: Watched | None = None
         self._settled: list[float | None] = []
         self._pending: list[Look] = []
@@ -122,14 +122,14 @@ class Lookout:
         """Take a post into the samples, if it is time for one."""
         now = post.accepted_at
         if self._wants_to_watch(now):
-            self._watched = Watched(post, [Look(post, it) for it in self._friends(post, CELLS)])
+            self._watched = Watched(post, self._looks(post, CELLS))
         if now >= self._sampled_at + 1 / SAMPLES_PER_S and len(self._pending) < MOST_PENDING:
             self._sampled_at = now
-            self._pending += [Look(post, it) for it in self._friends(post, 1)]
+            self._pending += self._looks(post, 1)
 
-    def backlog(self, asked_at: float, told: Mapping[str, Any]) -> None:
+    def backlog(self, asked_at: float, backlog: Mapping[str, Any]) -> None:
         """Note which posts have been delivered, as the service says."""
-        self._delivered_until = asked_at - (told["oldest_age_s"] or 0.0) - DUE_S
+        self._delivered_until = asked_at - (backlog["oldest_age_s"] or 0.0) - DUE_S
 
     def requests(self, start: float, seconds: float) -> Iterator[tuple[float, Request]]:
         """Yield the looks of a step, with the times when they are due."""
@@ -151,15 +151,15 @@ class Lookout:
     def _due_of_audit(self, now: float) -> list[Look]:
         """Return the looks for posts that have to be there by now."""
         return [
-            it
-            for it in self._pending
-            if it.post.accepted_at < self._delivered_until and it.asked_at < now - AGAIN_S
+            look
+            for look in self._pending
+            if look.post.accepted_at < self._delivered_until and look.asked_at < now - AGAIN_S
         ]
 
     def _judge(self) -> None:
-        self._found += sum(it.is_there is True for it in self._pending)
-        self._missing += sum(it.is_there is False for it in self._pending)
-        self._pending = [it for it in self._pending if it.is_there is None]
+        self._found += sum(look.is_there is True for look in self._pending)
+        self._missing += sum(look.is_there is False for look in self._pending)
+        self._pending = [look for look in self._pending if look.is_there is None]
 
     def _wants_to_watch(self, now: float) -> bool:
         if self._watched is None:
@@ -167,10 +167,11 @@ class Lookout:
         age = now - self._watched.post.accepted_at
         return age >= WATCH_S[not self._watched.is_settled]
 
-    def _friends(self, post: Post, most: int) -> Sequence[Reader]:
-        """Return some of an author's friends, on the ring in their order."""
+    def _looks(self, post: Post, most: int) -> list[Look]:
+        """Return a look in the feed of each of some friends of the author, in the ring's order."""
         steps = [step for step in range(-self._reach, self._reach + 1) if step]
         author = self._positions[post.author]
         chosen = sorted(random.sample(steps, min(most, len(steps))))
         friends = [self._people[(author + step) % len(self._people)] for step in chosen]
-        return [it for it in friends if not UNSTEADY.issuperset({it.id, post.author})]
+        steady = [f for f in friends if not UNSTEADY.issuperset({f.id, post.author})]
+        return [Look(post, friend) for friend in steady]

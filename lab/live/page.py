@@ -1,4 +1,4 @@
-"""The page, and the program that serves it on this machine until its last tab is closed."""
+"""The page and its elements, and the program that serves it until its last tab is closed."""
 
 import argparse
 import os
@@ -10,10 +10,9 @@ from nicegui.client import Client
 from nicegui.events import GenericEventArguments
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from lab.live.guide import Guide
-from lab.live.panel import Panel
-from lab.live.stage import FIRST, Stage, variant_names
-from lab.live.tour import Tour
+from lab.live import curves, harm, shown
+from lab.live.side import FIRST, RUNNING, STOPPED, Side, Stage, variant_names
+from lab.live.tour import DONE, FAILED, PREDICT, RUN, STEPS, Tour
 from launch.ports import claimed
 from launch.service import Seed
 
@@ -32,14 +31,22 @@ SLIDERS = (
     ("posts_per_s", "Posts per second", 1000, 5),
     ("reads_per_post", "Reads per post", 50, 1),
 )
+MESSAGES = {
+    "stop": "Stopping what ran before.",
+    "start": "Starting both sides: servers and people. That takes some seconds.",
+    FAILED: "A side or its fault did not run to its end; below it says why. Other steps may still.",
+}
+"""By phase of the tour."""
 VALUE = "(event) => emit(event.target.value)"
 CSS = Path(__file__).with_name("page.css")
 
 
 def serve(options: argparse.Namespace) -> None:
     """Serve the page until it is closed. Raises PortTaken, and ValueError for a wrong seed."""
-    asked = {name: getattr(options, name) for name in ("people", "friends")}
-    seed = Seed()._replace(**{name: it for name, it in asked.items() if it is not None})
+    chosen = {name: getattr(options, name) for name in ("people", "friends")}
+    seed = Seed()._replace(
+        **{name: number for name, number in chosen.items() if number is not None}
+    )
     if not 2 <= seed.friends < seed.people:
         raise ValueError(f"--friends {seed.friends} must be at least 2 and below --people")
     stage = Stage(seed, options.servers)
@@ -96,15 +103,18 @@ def show(tour: Tour) -> None:
     with ui.element("div").classes("page"):
         ui.html(f"<h1>{TITLE}</h1><p>{INTRODUCTION}</p>", sanitize=False)
         with ui.element("section").classes("load").props('aria-label="Load of both sides"'):
-            sliders = [Slider(stage, *it) for it in SLIDERS]
+            sliders = [Slider(stage, *arguments) for arguments in SLIDERS]
         guide = Guide(tour)
         with ui.element("div").classes("sides"):
-            panels = [Panel(stage, *it) for it in zip(stage.sides, FIRST, strict=True)]
-    refreshes = [guide.refresh, *(it.refresh for it in sliders), *(it.refresh for it in panels)]
+            panels = [
+                Panel(stage, side, name) for side, name in zip(stage.sides, FIRST, strict=True)
+            ]
+
+    elements: list[Guide | Slider | Panel] = [guide, *sliders, *panels]
 
     def refresh() -> None:
-        for bring_up_to_date in refreshes:
-            bring_up_to_date()
+        for element in elements:
+            element.refresh()
 
     ui.timer(REFRESH_EVERY_S, refresh)
 
@@ -114,8 +124,8 @@ class Slider:
 
     def __init__(self, stage: Stage, name: str, text: str, most: int, step: int) -> None:
         self._stage, self._name, self._text = stage, name, text
-        self._told: float | None = None
-        """What this tab shows, or has been told to."""
+        self._shown: float | None = None
+        """What the slider of this tab shows."""
         with ui.element("label").classes("slider"):
             self._label = ui.html(tag="span", sanitize=False)
             self._range = ui.element("input")
@@ -126,12 +136,150 @@ class Slider:
     def refresh(self) -> None:
         """Show what another tab, or the tour, has chosen."""
         value = getattr(self._stage.rates, self._name)
-        if value != self._told:  # not while it is being dragged here
-            self._told = value
+        if value != self._shown:  # not while it is being dragged here
+            self._shown = value
             ui.run_javascript(f"getHtmlElement({self._range.id}).value = {value:g}")
         self._label.set_content(f"{self._text}: {value:g}")
 
     def _turn(self, event: GenericEventArguments) -> None:
-        self._told = float(event.args)
-        self._stage.turn(**{self._name: self._told})
+        self._shown = float(event.args)
+        self._stage.turn(**{self._name: self._shown})
+        self.refresh()
+
+
+class Guide:
+    """The tour in one tab: question, prediction, and what came out."""
+
+    def __init__(self, tour: Tour) -> None:
+        self.tour = tour
+        self._shown: tuple[int, str] | None = None
+        with ui.element("details").classes("tour"):
+            with ui.element("summary"):
+                ui.label("Tour: the published story in six steps, five minutes")
+            self.heading = ui.html(sanitize=False)
+            self.question = ui.html(sanitize=False)
+            self.answers = ui.radio({}).props('aria-label="Your prediction"')
+            self.answers.on_value_change(self.refresh)
+            with ui.element("div").classes("choice"):
+                self.go = ui.button("Run it", on_click=self._run, color=None)
+                self.next = ui.button("Next step", on_click=self._next, color=None).props("outline")
+            self.message = ui.label().props("role=status")
+            self.conclusion = ui.html(sanitize=False)
+        self.refresh()
+
+    def refresh(self) -> None:
+        tour = self.tour
+        if self._shown != (tour.number, tour.phase):
+            self._shown = tour.number, tour.phase
+            self._show_step()
+        self.go.set_enabled(tour.phase in (PREDICT, FAILED) and self.answers.value is not None)
+        if tour.phase == RUN:
+            self.message.set_text(f"Watch both sides. {tour.step.question}")
+
+    def _show_step(self) -> None:
+        tour, step = self.tour, self.tour.step
+        self.heading.set_content(f"<h2>Step {tour.number + 1} of {len(STEPS)}: {step.title}</h2>")
+        runs = " and ".join(f"<code>{name}</code>" for name in step.variants)
+        self.question.set_content(
+            f"<p>{step.story} Runs {runs} at {step.posts_per_s:g} posts/s.</p>"
+            f"<p><b>Before it runs: {step.question}</b></p>"
+        )
+        self.answers.set_options(dict(enumerate(step.answers)), value=tour.prediction)
+        self.answers.set_enabled(tour.phase in (PREDICT, FAILED))
+        self.message.set_text(MESSAGES.get(tour.phase, ""))
+        self.conclusion.set_content(self._conclusion() if tour.phase == DONE else "")
+
+    def _conclusion(self) -> str:
+        tour, step = self.tour, self.tour.step
+        verdict = "You were right" if tour.prediction == step.right else "You predicted otherwise"
+        here = "".join(
+            f"<li>{side.name}: {shown.summary(sample)}</li>"
+            for side, sample in zip(tour.stage.sides, tour.outcome, strict=True)
+        )
+        return (
+            f"<p><b>{verdict}: {step.answers[step.right]}.</b> {step.why}</p>"
+            f"<p>In this run, at its end:</p><ul>{here}</ul>"
+        )
+
+    def _run(self) -> None:
+        if self.answers.value is not None:
+            self.tour.run(self.answers.value)
+            self.refresh()
+
+    def _next(self) -> None:
+        self.tour.go_to(self.tour.number + 1)
+        self.refresh()
+
+
+class Panel:
+    """One side of the page in one tab; ``refresh`` brings it up to date."""
+
+    def __init__(self, stage: Stage, side: Side, chosen: str) -> None:
+        self.stage, self.side = stage, side
+        with ui.element("section").classes("side").props(f"aria-label={side.name}"):
+            ui.element("h2").props("innerHTML=" + side.name)
+            with ui.element("div").classes("choice"):
+                self.variant = ui.select(
+                    variant_names(),
+                    label=f"{side.name} variant",
+                    with_input=True,
+                    new_value_mode="add-unique",
+                )
+                self.variant.set_value(side.variant.name if side.variant else chosen)
+                self.start = ui.button("Start", on_click=self._start, color=None)
+                self.stop = ui.button("Stop", on_click=side.stop, color=None).props("outline")
+            self.message = ui.label().classes("said").props("role=status")
+            self.figures = ui.html(sanitize=False)
+            self.friends = ui.html(sanitize=False)
+            self.audit = ui.html(sanitize=False)
+            self.curves = ui.echart(curves.options(), renderer="svg").classes("curves")
+            self.curves.style(f"height: {curves.height()}px")
+            self.curves.props(f'role=img aria-label="Curves of {side.name}"')
+            ui.html("<h3>Busy cores</h3>", sanitize=False)
+            self.cores = ui.html(sanitize=False)
+            ui.html("<h3>Let it break</h3>", sanitize=False)
+            with ui.element("div").classes("faults"):
+                self.unharmed = ui.label("This variant has no part that can be broken here.")
+                self.faults = {name: self._button(name) for name in harm.BUTTONS}
+        self.refresh()
+
+    def _button(self, name: str) -> ui.button:
+        button = ui.button(harm.BUTTONS[name], on_click=lambda: self._harm(name), color=None)
+        return button.props("outline")
+
+    def refresh(self) -> None:
+        side, sample = self.side, self.side.history.latest
+        self.start.set_enabled(side.state == STOPPED)
+        self.stop.set_enabled(side.state != STOPPED)
+        self.variant.set_enabled(side.state == STOPPED)
+        if side.variant and side.state != STOPPED:
+            self.variant.set_value(side.variant.name)
+        self.message.set_text(side.message)
+        self.figures.set_content(shown.figures(sample))
+        self.friends.set_content(shown.friends(sample))
+        self.audit.set_content(shown.audit(sample))
+        self.cores.set_content(shown.cores(side.history.cores if side.state == RUNNING else {}))
+        if any(side.state == RUNNING for side in self.stage.sides):
+            tops = curves.tops(side.history for side in self.stage.sides)
+            for axis, top in zip(self.curves.options["yAxis"], tops, strict=True):
+                axis["max"] = top
+            self.curves.options["series"] = curves.data(side.history)
+            self.curves.update()
+        for name, button in self.faults.items():
+            button.set_enabled(harm.why_not(name, side) is None)
+            button.set_visibility(harm.suits(name, side))
+        self.unharmed.set_visibility(not any(button.visible for button in self.faults.values()))
+
+    def _harm(self, name: str) -> None:
+        try:
+            harm.inject(name, self.side)
+        except ValueError as error:
+            self.side.message = str(error)
+        self.refresh()
+
+    def _start(self) -> None:
+        try:
+            self.side.start(str(self.variant.value or ""))
+        except ValueError as error:
+            self.side.message = str(error)
         self.refresh()

@@ -19,22 +19,22 @@ def figures(sample: Sample | None) -> str:
     return f"<dl class=figures>{cells}</dl>"
 
 
-def _rows(it: Sample) -> list[tuple[str, str, str]]:
+def _rows(sample: Sample) -> list[tuple[str, str, str]]:
     """Return name, figure and what is said in small letters."""
-    why = f"; lately: {it.why_failed}" if it.why_failed else ""
+    why = f"; lately: {sample.why_failed}" if sample.why_failed else ""
     rows = [
-        (name.capitalize(), f"{it.rates[name]:,.0f}/s", f"{it.totals[name]:,} posts{more}")
+        (name.capitalize(), f"{sample.rates[name]:,.0f}/s", f"{sample.totals[name]:,} posts{more}")
         for name, more in {"offered": "", "accepted": "", "refused": "", "failed": why}.items()
     ]
-    backlog = "-" if it.backlog is None else f"{it.backlog:,}"
-    pages = f"{it.totals['reads']:,} pages, {it.totals['reads_failed']:,} refused or failed"
-    oldest = "not told" if it.oldest_s is None else f"oldest {it.oldest_s:,.1f} s"
+    backlog = "-" if sample.backlog is None else f"{sample.backlog:,}"
+    pages = f"{sample.totals['reads']:,} pages, {sample.totals['reads_failed']:,} refused or failed"
+    oldest = "not told" if sample.oldest_s is None else f"oldest {sample.oldest_s:,.1f} s"
     return [
         *rows,
-        ("Answer p50", _ms(it.answer_ms["p50"]), f"p99 {_ms(it.answer_ms['p99'])}"),
-        ("Lag p50", _ms(it.lag_ms["p50"]), f"p99 {_ms(it.lag_ms['p99'])}"),
+        ("Answer p50", _ms(sample.answer_ms["p50"]), f"p99 {_ms(sample.answer_ms['p99'])}"),
+        ("Lag p50", _ms(sample.lag_ms["p50"]), f"p99 {_ms(sample.lag_ms['p99'])}"),
         ("Backlog", backlog, oldest),
-        ("Reads", f"{it.rates['reads']:,.0f}/s", pages),
+        ("Reads", f"{sample.rates['reads']:,.0f}/s", pages),
     ]
 
 
@@ -44,9 +44,9 @@ def friends(sample: Sample | None) -> str:
     if not watched:
         return "<p>No post is watched yet.</p>"
     cells = "".join(f"<i class={_colour(age)}></i>" for age in watched)
-    said = f"One post, and {len(watched)} friends of its author: {lit(watched)} have it"
+    text = f"One post, and {len(watched)} friends of its author: {lit(watched)} have it"
     return (
-        f'<div class=friends role=img aria-label="{said}">{cells}</div><p>{said}. Green: within '
+        f'<div class=friends role=img aria-label="{text}">{cells}</div><p>{text}. Green: within '
         "a second; orange: later; grey: not seen, or the look was refused or failed.</p>"
     )
 
@@ -65,7 +65,7 @@ def audit(sample: Sample | None) -> str:
     """Return what is known of the posts that were looked for."""
     if sample is None or not any(sample.audit.values()):
         return "<p class=audit>Audit: no post has been looked for yet.</p>"
-    found, missing, pending = (sample.audit[it] for it in ("found", "missing", "pending"))
+    found, missing, pending = (sample.audit[kind] for kind in ("found", "missing", "pending"))
     kind = "bad" if missing else "good"
     return (
         f"<p class='audit {kind}'>Audit from outside, a sample: {found + missing:,} delivered "
@@ -79,7 +79,7 @@ def cores(by_role: dict[str, float]) -> str:
     rows = "".join(
         f"<li><span>{escape(role)}</span><meter min=0 max=2 value={busy:.2f} "
         f"aria-label='cores of {escape(role)}'></meter><span>{busy:.2f}</span></li>"
-        for role, busy in sorted(by_role.items(), key=lambda it: -it[1])
+        for role, busy in sorted(by_role.items(), key=lambda item: -item[1])
     )
     return f"<ul class=cores>{rows}</ul>" if rows else "<p>No process runs.</p>"
 
@@ -88,15 +88,15 @@ def _ms(number: float | None) -> str:
     return "-" if number is None else f"{number:,.0f} ms"
 
 
-def summary(it: Sample | None) -> str:
+def summary(sample: Sample | None) -> str:
     """Return a sample in one sentence."""
-    if it is None:
+    if sample is None:
         return "no figures."
     return (
-        f"{it.totals['accepted']:,} of {it.totals['offered']:,} posts accepted, "
-        f"{it.totals['refused']:,} refused, {it.totals['failed']:,} failed; answer p99 "
-        f"{_ms(it.answer_ms['p99'])}, lag p99 {_ms(it.lag_ms['p99'])}, backlog "
-        f"{'-' if it.backlog is None else format(it.backlog, ',')}; one post in "
-        f"{lit(it.settled)} of {len(it.settled)} feeds; {it.audit['missing']:,} of "
-        f"{it.audit['missing'] + it.audit['found']:,} delivered posts are missing."
+        f"{sample.totals['accepted']:,} of {sample.totals['offered']:,} posts accepted, "
+        f"{sample.totals['refused']:,} refused, {sample.totals['failed']:,} failed; answer p99 "
+        f"{_ms(sample.answer_ms['p99'])}, lag p99 {_ms(sample.lag_ms['p99'])}, backlog "
+        f"{'-' if sample.backlog is None else format(sample.backlog, ',')}; one post in "
+        f"{lit(sample.settled)} of {len(sample.settled)} feeds; {sample.audit['missing']:,} of "
+        f"{sample.audit['missing'] + sample.audit['found']:,} delivered posts are missing."
     )

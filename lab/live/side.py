@@ -1,41 +1,30 @@
-"""A side of the page: one variant that runs, under a load of its own."""
+"""The two sides of the page, which every tab shows: a variant each, under a load of its own."""
 
-import json
 import sys
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lab.experiments import EXPERIMENTS
-from lab.live.figures import History
+from lab.live.figures import History, Rates
 from lab.running.resources import check_resources
 from lab.running.services import service_for
+from launch.backends import Strategy, TimelineStore, backends
 from launch.hosts import processes_for
 from launch.processes import Processes, RunFailed
 from launch.service import Seed, Service
-from launch.variants import Variant
+from launch.variants import DATABASES, SHORT, Variant
 
 STOPPED, STARTING, RUNNING, STOPPING = "stopped", "starting", "running", "stopping"
 LOOK_EVERY_S = 0.5
 CPU_EVERY_S = 2.0
 LOAD = "load"
 NAMES = {"lab": "this page"}
-
-
-@dataclass(frozen=True)
-class Rates:
-    """The load of a side, as ``lab.live.load`` reads it."""
-
-    posts_per_s: float = 20.0
-    reads_per_post: float = 2.0
-
-    def write(self, file: Path) -> None:
-        new = file.with_suffix(".new")
-        new.write_text(json.dumps(vars(self)))
-        new.replace(file)
+FIRST = ("sqlite-inline-rowwise", "sqlite-outbox-setbased")
+"""Chosen when the page opens: they need no server."""
 
 
 def variant_named(name: str) -> Variant:
@@ -51,7 +40,7 @@ class Side:
 
     def __init__(self, name: str, seed: Seed, servers: str) -> None:
         self.name, self.seed, self.servers = name, seed, servers
-        self.state, self.said = STOPPED, "Nothing runs."
+        self.state, self.message = STOPPED, "Nothing runs."
         self.variant: Variant | None = None
         self.service: Service | None = None
         """While it runs."""
@@ -64,7 +53,7 @@ class Side:
         self._processes: Processes | None = None
         self._stopping = threading.Event()
         self._lock = threading.Lock()
-        """Held while it is told to stop, or has stopped."""
+        """Held while ``stop`` or the end of ``_run`` changes the state."""
         self._threads: list[threading.Thread] = []
 
     def start(self, name: str) -> None:
@@ -97,18 +86,14 @@ class Side:
     def is_stopping(self) -> bool:
         return self._stopping.is_set()
 
-    @property
-    def rates(self) -> Rates:
-        return self._rates
-
-    @rates.setter
-    def rates(self, rates: Rates) -> None:
+    def turn(self, rates: Rates) -> None:
+        """Change the load."""
         self._rates = rates
         if service := self.service:
             rates.write(self._wanted(service))
 
     def do(self, name: str, fault: Callable[[Service], str]) -> None:
-        """Let a fault happen in a thread; it returns what came of it. One at a time."""
+        """Let a fault happen in a thread, one at a time. ``fault`` returns a message."""
         if self.service is None or self.fault:
             raise ValueError(f"{self.name} can't take a fault now")
         self.fault, service = name, self.service
@@ -118,20 +103,20 @@ class Side:
 
     def _let_happen(self, service: Service, fault: Callable[[Service], str]) -> None:
         name = self.fault
-        self.said = f"Fault {name} is happening."
+        self.message = f"Fault {name} is happening."
         self.history.faults_at.append(time.time())
         try:
-            said = fault(service)
-        except Exception as error:  # whatever it is, the page tells it and goes on
+            message = fault(service)
+        except Exception as error:  # whatever it is, the page shows it and goes on
             self.fault_failed = True
-            said = f"it did not come to its end: {error}"
+            message = f"it did not come to its end: {error}"
         finally:
             self.fault = None
         if not self.is_stopping:
-            self.said = f"Fault {name}: {said}"
+            self.message = f"Fault {name}: {message}"
 
     def _run(self, variant: Variant) -> None:
-        said = f"{variant.name} has ended, and its servers."
+        message = f"{variant.name} has ended, and its servers."
         try:
             with (
                 TemporaryDirectory(prefix="lab-") as scratch,
@@ -146,10 +131,10 @@ class Side:
                         thread.join()
         except Exception as error:  # the other side goes on
             if not self.is_stopping:
-                said = f"{variant.name} failed: {error}"
+                message = f"{variant.name} failed: {error}"
         with self._lock:
             self._processes = None
-            self._say(STOPPED, said)
+            self._say(STOPPED, message)
 
     def _serve(self, variant: Variant, processes: Processes, scratch: Path) -> None:
         service = service_for(variant)(variant, processes, scratch, servers=self.servers)
@@ -172,9 +157,9 @@ class Side:
                 before, before_at = used, used_at
                 used, used_at = processes.cpu_s(), time.monotonic()
                 self.history.cores = {
-                    NAMES.get(role, role): max(0.0, it - before.get(role, 0.0))
+                    NAMES.get(role, role): max(0.0, cpu_s - before.get(role, 0.0))
                     / (used_at - before_at)
-                    for role, it in used.items()
+                    for role, cpu_s in used.items()
                 }
                 check_resources(scratch)
             if not self.fault:
@@ -199,5 +184,46 @@ class Side:
         if self.is_stopping:
             raise RunFailed("stopped")
 
-    def _say(self, state: str, said: str) -> None:
-        self.state, self.said = state, said
+    def _say(self, state: str, message: str) -> None:
+        self.state, self.message = state, message
+
+
+class Stage:
+    """Both sides and the load that they share."""
+
+    def __init__(self, seed: Seed, servers: str) -> None:
+        self.sides = [Side(name, seed, servers) for name in ("Left", "Right")]
+        self.rates = Rates()
+
+    def turn(self, **rates: float) -> None:
+        """Change the load of both sides."""
+        self.rates = self.rates._replace(**rates)
+        for side in self.sides:
+            side.turn(self.rates)
+
+    def end(self) -> None:
+        """End everything that runs, and wait for it."""
+        for side in self.sides:
+            side.stop()
+        for side in self.sides:
+            side.wait()
+
+
+@cache
+def variant_names() -> list[str]:
+    """Return the names of all variants that can work, those of the experiment fanout first."""
+    usual = list(EXPERIMENTS["fanout"].variants)
+    pairs = [
+        f"{strategy}-{store}"
+        for strategy, strategy_flags in backends().strategies.items()
+        for store, store_flags in backends().timeline_stores.items()
+        if _fit(strategy_flags, store_flags)
+    ]
+    every = [f"{database}-{rest}" for database in DATABASES for rest in (*SHORT, *pairs)]
+    return list(dict.fromkeys(usual + every))
+
+
+def _fit(strategy_flags: Strategy, store_flags: TimelineStore) -> bool:
+    if not strategy_flags.delivers or not store_flags.is_shared or store_flags.is_computed_on_read:
+        return False
+    return store_flags.accepts_partial_delivery or not strategy_flags.needs_partial_delivery

@@ -14,8 +14,7 @@ import psutil
 from nicegui import app
 
 from lab.live import page
-from lab.live.side import RUNNING, STARTING
-from lab.live.stage import Stage
+from lab.live.side import RUNNING, STARTING, Stage
 from lab.live.tour import Tour
 from launch.processes import free_port
 from launch.service import Seed
@@ -52,7 +51,7 @@ def compare(stage, port, options):
     side.start(options.variant)
     while side.state == STARTING:
         time.sleep(1)
-    assert side.state == RUNNING, side.said
+    assert side.state == RUNNING, side.message
     with TemporaryDirectory() as folder, browsing(Path(folder)) as browser:
         time.sleep(options.seconds)
         rows = []

@@ -9,8 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from lab.live import curves, shown
-from lab.live.figures import History
-from lab.live.load import LiveLoad, Rates
+from lab.live.figures import History, Rates
+from lab.live.load import LiveLoad
 from lab.live.lookout import Reader
 
 PEOPLE = [Reader(number, f"token{number}") for number in range(1, 11)]

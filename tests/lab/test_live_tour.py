@@ -4,10 +4,16 @@ import pytest
 
 from lab.faults.catalogue import FAULTS
 from lab.live import harm, tour
-from lab.live.side import RUNNING, STOPPED, Side, variant_named
-from lab.live.stage import FIRST, Stage, variant_names
-from lab.live.steps import STEPS
-from lab.live.tour import FAILED, PREDICT, RUN, START, STOP, TOLD, Tour
+from lab.live.side import (
+    FIRST,
+    RUNNING,
+    STOPPED,
+    Side,
+    Stage,
+    variant_named,
+    variant_names,
+)
+from lab.live.tour import DONE, FAILED, PREDICT, RUN, START, STEPS, STOP, Tour
 from launch.service import Seed
 
 
@@ -50,7 +56,7 @@ def test_a_step_is_predicted_run_and_then_told(guided):
     assert guided.phase == RUN
     guided._began_at -= STEPS[0].seconds
     guided.tick()
-    assert guided.phase == TOLD
+    assert guided.phase == DONE
     assert guided.prediction == 1
 
 
@@ -93,7 +99,7 @@ def test_a_step_waits_for_its_fault(breaking):
     right.fault = None
     breaking.tick()
 
-    assert breaking.phase == TOLD
+    assert breaking.phase == DONE
 
 
 def test_a_fault_that_did_not_come_to_its_end_ends_the_step(breaking):
