@@ -14,7 +14,7 @@ from lab.advise.candidates import measured as measured_costs
 from lab.advise.candidates import newest
 from lab.advise.check import check
 from lab.advise.output import PAGE, page_of
-from lab.advise.situation import asked as asked_situation
+from lab.advise.situation import situation_of
 from lab.arguments import PUBLISHED, parser
 from lab.before import as_line, check_folders, check_servers, claim
 from lab.bench import bench
@@ -170,7 +170,7 @@ def plan_capacity(options: argparse.Namespace) -> int:
 
 
 def give_advice(options: argparse.Namespace) -> int:
-    situation = asked_situation(options)
+    situation = situation_of(options)
     named = [Path(it) for it in options.costs.split(",")] if options.costs else None
     measured = measured_costs(named or newest(RESULTS, without=options.check))
     if options.check:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import ceil, inf
 
 from lab.advise.candidates import RUN_THESE, Candidate, Measured, served
-from lab.advise.cells import NotMeasured
+from lab.advise.cells import Delivery, NotMeasured
 from lab.advise.model import (
     TIE,
     Needs,
@@ -38,7 +38,7 @@ MEASURED_PRIMARIES = 8
 
 @dataclass(frozen=True)
 class Advice:
-    """What was found for a situation."""
+    """The candidates compared for a situation."""
 
     situation: Situation
     peak_factor: float
@@ -61,12 +61,12 @@ class Advice:
 
     @property
     def pull(self) -> Needs | None:
-        return next((it for it in self.every if it.candidate.pulls), None)
+        return next((needed for needed in self.every if needed.candidate.pulls), None)
 
     @property
     def push(self) -> Needs | None:
         """The push variant that needs fewest cores within the budget for lag."""
-        return next((it for it in self.kept_budget if not it.candidate.pulls), None)
+        return next((needed for needed in self.kept_budget if not needed.candidate.pulls), None)
 
 
 def advise(
@@ -80,12 +80,12 @@ def advise(
 ) -> Advice:
     """Compare all candidates. Raises NotMeasured if no push variant can be told."""
     every, unknown = _needs_of_all(measured, situation)
-    if all(it.candidate.pulls for it in every):
+    if all(needed.candidate.pulls for needed in every):
         raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])
     remarks = [*measured.left_out, *_drift(measured, calibration_ms), *unknown]
     plain = advised(every, situation.lag_ms)
     if not plain:
-        fastest = min(every, key=lambda it: it.lag_ms)
+        fastest = min(every, key=lambda needed: needed.lag_ms)
         raise ValueError(
             f"nothing keeps --lag-ms {situation.lag_ms:g}: allow {ceil(fastest.lag_ms)}, which "
             f"{fastest.candidate.name} keeps"
@@ -93,11 +93,11 @@ def advise(
     if len(measured.servers) == 1:
         remarks.append(NO_SERVERS.format(measured.bench.folder, _again(measured.bench.command)))
     every_on = {
-        server.name: [needs(served(it.candidate, server), situation) for it in every]
+        server.name: [needs(served(needed.candidate, server), situation) for needed in every]
         for server in measured.servers
     }
     at = every.index(plain[0])
-    server = plainest({name: found[at] for name, found in every_on.items()})
+    server = plainest({name: of_server[at] for name, of_server in every_on.items()})
     kept_budget = advised(every_on[server], situation.lag_ms)
     at = every_on[server].index(kept_budget[0])
     return Advice(
@@ -106,10 +106,10 @@ def advise(
         database_cores,
         node_gib,
         measured,
-        sorted(every_on[server], key=lambda it: it.total),
+        sorted(every_on[server], key=lambda needed: needed.total),
         kept_budget,
         server,
-        {name: found[at] for name, found in every_on.items()},
+        {name: of_server[at] for name, of_server in every_on.items()},
         remarks,
     )
 
@@ -132,7 +132,9 @@ def _again(command: str) -> str:
 
 def plainest(on_servers: Mapping[str, Needs]) -> str:
     """Return the app server to take: gunicorn, unless another one without proxy beats a tie."""
-    alone = {name: it.total for name, it in on_servers.items() if not name.endswith(PROXIED)}
+    alone = {
+        name: needed.total for name, needed in on_servers.items() if not name.endswith(PROXIED)
+    }
     cheapest = min(alone, key=alone.__getitem__)
     return GUNICORN if alone[GUNICORN] < TIE * alone[cheapest] else cheapest
 
@@ -140,9 +142,9 @@ def plainest(on_servers: Mapping[str, Needs]) -> str:
 def verdict(advice: Advice) -> str:
     best, rest = advice.best, advice.kept_budget[1:]
     late = [
-        f" {it.candidate.name} costs less, but its lag is {it.lag_ms:.0f} ms."
-        for it in advice.every
-        if it.lag_ms > advice.situation.lag_ms and it.total < best.total
+        f" {needed.candidate.name} costs less, but its lag is {needed.lag_ms:.0f} ms."
+        for needed in advice.every
+        if needed.lag_ms > advice.situation.lag_ms and needed.total < best.total
     ]
     first = _first(best, rest[0]) if rest else f"Take {best.candidate.name}: {_cores(best)}."
     return f"{first}{''.join(late)}{_server_verdict(advice)}"
@@ -162,17 +164,17 @@ def _first(best: Needs, following: Needs) -> str:
     )
 
 
-def _cores(found: Needs) -> str:
-    return f"{number(found.total)} cores at 100 % busy"
+def _cores(needed: Needs) -> str:
+    return f"{number(needed.total)} cores at 100 % busy"
 
 
 def _server_verdict(advice: Advice) -> str:
     text = ""
-    for name, found in advice.on_servers.items():
+    for name, needed in advice.on_servers.items():
         if name != advice.server and not name.endswith(PROXIED):
-            ratio = found.total / advice.best.total
+            ratio = needed.total / advice.best.total
             tie = f", a tie (below {TIE - 1:.0%}), so take the plainer one" if ratio < 1 else ""
-            text += f" {found.candidate.name} needs {number(found.total)} ({ratio:.2f} times as "
+            text += f" {needed.candidate.name} needs {number(needed.total)} ({ratio:.2f} times as "
             text += f"many{tie})."
     if proxied := advice.on_servers.get(advice.server + PROXIED):
         text += PUBLIC.format(name=proxied.candidate.name, cores=number(proxied.total))
@@ -180,30 +182,32 @@ def _server_verdict(advice: Advice) -> str:
 
 
 def tables(advice: Advice) -> list[Table]:
-    found = [_compared(advice), _amounts(advice), _breaks(advice), _pulled(advice)]
-    return [*found, _servers(advice)] if len(advice.on_servers) > 1 else found
+    parts = [_compared(advice), _amounts(advice), _breaks(advice), _pulled(advice)]
+    return [*parts, _servers(advice)] if len(advice.on_servers) > 1 else parts
 
 
 def sources(advice: Advice) -> list[str]:
     """Return what ``bench`` and ``mixed`` mean in the tables."""
     measured = advice.measured
-    named = [(BENCH, measured.bench), *((MIXED, it) for it in measured.mixed)]
-    return [f"{name}: {it} (calibration {it.calibration_ms:g} ms)" for name, it in named]
+    labelled = [(BENCH, measured.bench), *((MIXED, source) for source in measured.mixed)]
+    return [
+        f"{name}: {source} (calibration {source.calibration_ms:g} ms)" for name, source in labelled
+    ]
 
 
 def _compared(advice: Advice) -> Table:
     head = ["variant", *ROLES[:4], "all", "posts per batch", "drainers", "lag ms", "from"]
     rows = [
         [
-            it.candidate.name,
-            *(number(it.cores[role]) for role in ROLES[:4]),
-            number(it.total),
-            number(it.batch) if it.drainers else "-",
-            str(it.drainers or "-"),
-            number(it.lag_ms),
-            _source_of(it, advice.situation),
+            needed.candidate.name,
+            *(number(needed.cores[role]) for role in ROLES[:4]),
+            number(needed.total),
+            number(needed.batch) if needed.drainers else "-",
+            str(needed.drainers or "-"),
+            number(needed.lag_ms),
+            _source_of(needed, advice.situation),
         ]
-        for it in advice.every
+        for needed in advice.every
     ]
     return Table("Cores at the peak, 100 % busy", head, rows)
 
@@ -212,102 +216,90 @@ def _servers(advice: Advice) -> Table:
     plain = advice.on_servers[GUNICORN].total
     rows = [
         [
-            it.candidate.name,
-            *map(number, (it.cores["web"], it.cores["proxy"], it.total)),
-            f"{it.total / plain:.2f}",
+            needed.candidate.name,
+            *map(number, (needed.cores["web"], needed.cores["proxy"], needed.total)),
+            f"{needed.total / plain:.2f}",
             BOTH,
         ]
-        for it in advice.on_servers.values()
+        for needed in advice.on_servers.values()
     ]
     head = ["variant", "web", "proxy", "all", "of gunicorn's", "from"]
     return Table("App servers: cores at the peak, 100 % busy", head, rows)
 
 
-def _source_of(found: Needs, situation: Situation) -> str:
-    if found.delivery is None:
-        measured = f"{MIXED}, {found.candidate.friends:,} friends"
-        projected = situation.friends != found.candidate.friends
+def _source_of(needed: Needs, situation: Situation) -> str:
+    if needed.delivery is None:
+        measured = f"{MIXED}, {needed.candidate.friends:,} friends"
+        projected = situation.friends != needed.candidate.friends
         return f"{measured}, projected to {situation.friends:,.0f}" if projected else measured
-    return f"{BOTH}, {found.delivery.projected}" if found.delivery.projected else BOTH
+    return f"{BOTH}, {needed.delivery.projected}" if needed.delivery.projected else BOTH
 
 
 def _amounts(advice: Advice) -> Table:
     """What the advised variant needs of everything."""
-    it, best = advice.situation, advice.best
-    busy = f"at {it.busy:.0%} busy"
+    situation, best = advice.situation, advice.best
+    busy = f"at {situation.busy:.0%} busy"
     rows = [
-        [f"cores, {role}", number(cores), f"{ceil(cores / it.busy):,} {busy}", BOTH]
+        [f"cores, {role}", number(cores), f"{ceil(cores / situation.busy):,} {busy}", BOTH]
         for role, cores in best.cores.items()
         if cores
     ]
     rows += _timelines(advice)
-    page = advice.measured.page_bytes
-    mb = None if page is None else it.reads_per_s * page / 1e6
-    rows.append(
-        ["network, pages out", _or_not(mb, "MB/s"), f"{number(it.reads_per_s)} pages/s", BENCH]
-    )
-    rows.append(
-        ["deliveries", f"{number(it.deliveries_per_s)}/s" if best.delivery else "none", "", "asked"]
-    )
+    page, reads = advice.measured.page_bytes, f"{number(situation.reads_per_s)} pages/s"
+    pages = _or_not(page and situation.reads_per_s * page / 1e6, "MB/s")
+    rows.append(["network, pages out", pages, reads, BENCH])
+    count = f"{number(situation.deliveries_per_s)}/s" if best.delivery else "none"
+    rows.append(["deliveries", count, "", "asked"])
     return Table(f"What {best.candidate.name} needs", ["what", "amount", "note", "from"], rows)
 
 
 def _timelines(advice: Advice) -> Iterator[list[str]]:
-    it, best = advice.situation, advice.best
-    if best.candidate.cells is None:
+    situation, candidate = advice.situation, advice.best.candidate
+    if candidate.cells is None:
         yield ["timelines", "none", "computed on read", ""]
         return
-    each = best.candidate.cells.bytes_per_entry(it.readers, it.recipients)
-    where = "memory, Redis" if best.candidate.uses_redis else "disk, timelines"
-    size = None if each is None else it.readers * it.kept * each / GIB
-    said = f"{it.kept:,} entries by {number(it.readers)} people by {number(each)} bytes"
-    yield [where, _or_not(size, "GiB"), said, BENCH]
-    per_s = None if each is None else it.deliveries_per_s * each
-    yield [
-        "network, into timelines (at least)",
-        _or_not(per_s and per_s / 1e6, "MB/s"),
-        "ids alone",
-        BENCH,
-    ]
-    if best.candidate.uses_redis and size is not None:
-        yield _primaries(advice, size)
-    daily = per_s and per_s * DAY_S / advice.peak_factor / GIB
-    if not best.candidate.uses_redis:
-        yield [
-            "disk written as entries per day",
-            _or_not(daily, "GiB"),
-            f"peak ÷ {advice.peak_factor:g}",
-            BENCH,
-        ]
+    readers = situation.readers
+    entry_bytes = candidate.cells.bytes_per_entry(readers, situation.recipients)
+    place = "memory, Redis" if candidate.uses_redis else "disk, timelines"
+    gib = entry_bytes and readers * situation.kept * entry_bytes / GIB
+    sizes = f"{number(readers)} people by {number(entry_bytes)} bytes"
+    yield [place, _or_not(gib, "GiB"), f"{situation.kept:,} entries by {sizes}", BENCH]
+    per_s = entry_bytes and situation.deliveries_per_s * entry_bytes
+    sent = _or_not(per_s and per_s / 1e6, "MB/s")
+    yield ["network, into timelines (at least)", sent, "ids alone", BENCH]
+    if not candidate.uses_redis:
+        daily = _or_not(per_s and per_s * DAY_S / advice.peak_factor / GIB, "GiB")
+        peak = f"peak ÷ {advice.peak_factor:g}"
+        yield ["disk written as entries per day", daily, peak, BENCH]
+    elif gib is not None:
+        yield _primaries(advice, gib)
 
 
 def _primaries(advice: Advice, gib: float) -> list[str]:
-    """Tell how many primaries a Redis Cluster would need; one Redis suffices if that is 1."""
+    """Return how many primaries a Redis Cluster would need; one Redis suffices if that is 1."""
+    name, redis_cores = "primaries of a Redis Cluster", advice.best.cores["redis"]
     ratio, busy = advice.best.candidate.in_cluster, advice.situation.busy
     if ratio is None:
-        store = f"ring,ring@cluster{MEASURED_PRIMARIES}"
-        return [
-            "primaries of a Redis Cluster",
-            "not measured",
-            f"lab bench --stores {store}",
-            BENCH,
-        ]
-    by_cores = ceil(advice.best.cores["redis"] / busy)
+        stores = f"ring,ring@cluster{MEASURED_PRIMARIES}"
+        return [name, "not measured", f"lab bench --stores {stores}", BENCH]
+    by_cores = ceil(redis_cores / busy)
     if by_cores > 1:
-        by_cores = ceil(advice.best.cores["redis"] * ratio / busy)
+        by_cores = ceil(redis_cores * ratio / busy)
     count = max(1, by_cores, ceil(gib / advice.node_gib))
-    said = f"at {busy:.0%} busy, {advice.node_gib:g} GiB each, and as many replicas"
-    return ["primaries of a Redis Cluster", f"{count:,}", said, f"{BENCH}, projected"]
+    note = f"at {busy:.0%} busy, {advice.node_gib:g} GiB each, and as many replicas"
+    return [name, f"{count:,}", note, f"{BENCH}, projected"]
 
 
 def _breaks(advice: Advice) -> Table:
     """The rates at which a part of the advised variant is full, lowest first."""
-    found = sorted(_limits(advice), key=lambda it: inf if isinstance(it[1], str) else it[1])
+    limits = sorted(
+        _limits(advice), key=lambda limit: inf if isinstance(limit[1], str) else limit[1]
+    )
     rows = [
-        [what, rate, "-", BOTH]
+        [part, rate, "-", BOTH]
         if isinstance(rate, str)
-        else [what, number(rate), f"{rate / advice.situation.posts_per_s:.3g} times", BOTH]
-        for what, rate in found
+        else [part, number(rate), f"{rate / advice.situation.posts_per_s:.3g} times", BOTH]
+        for part, rate in limits
     ]
     return Table(
         "What breaks first, with the same reads per post",
@@ -318,21 +310,21 @@ def _breaks(advice: Advice) -> Table:
 
 def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
     """Yield each part and the rate at which it is full, or why there is none."""
-    it, candidate = advice.situation, advice.best.candidate
-    one = 1 if advice.best.drainers else None
+    situation, candidate = advice.situation, advice.best.candidate
+    drainers = 1 if advice.best.drainers else None
 
     def full(role: str) -> float | str:
         try:
             rate = rate_at(
-                lambda s: needs(candidate, s, drainers=one).cores[role],
+                lambda s: needs(candidate, s, drainers=drainers).cores[role],
                 advice.database_cores if role == "database" else 1,
-                it,
+                situation,
             )
         except NotMeasured:  # a smaller batch than any that was measured
             return "not measured"
         return "never" if rate is None else rate
 
-    if one:
+    if drainers:
         yield "one drainer (a core; add drainers)", full("workers")
     if advice.best.cores["redis"]:
         yield "one Redis (a core: it has one thread; take a cluster)", full("redis")
@@ -342,36 +334,32 @@ def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
 
 def _pulled(advice: Advice) -> Table:
     """Whom to pull: by cost and by lag."""
-    it, rows = advice.situation, []
-    push, pull = advice.push, advice.pull
-    reads_each = it.reads_per_post / it.active
-    if push and pull and push.delivery:
-        at = crossover(pull, push, it)
-        asked = f"you: {it.reads_per_post:g}"
-        rows.append(
-            ["reads per post from which push is cheaper", number(at) if at else "any", asked, BOTH]
-        )
-        cost = reads_to_push_for(push.delivery, pull.candidate)
-        said = f"you: {number(reads_each)} on average; the number of friends cancels"
-        rows.append(
-            [
-                "push to a reader who reads at least (per post of the author)",
-                number(cost),
-                said,
-                BOTH,
-            ]
-        )
-    if push and push.delivery:
-        most = most_friends_in(it.lag_ms, push)
-        late = it.largest * it.active > most
-        said = f"largest: {it.largest:,}" + (
-            f": FEED_PULL_ABOVE={most / it.active:.0f}" if late else ": all can be pushed"
-        )
-        rows.append(["pull authors above (friends; lag)", number(most / it.active), said, BENCH])
-        cost = reads_to_push_for(push.delivery, pull.candidate) if pull else None
-        by_cost = cost is not None and reads_each < cost
-        rows.append(["what binds", "cost" if by_cost else "lag" if late else "neither", "", BOTH])
+    situation, push, pull = advice.situation, advice.push, advice.pull
+    rows = (
+        list(_pulled_rows(situation, push.delivery, push, pull)) if push and push.delivery else []
+    )
     return Table("Whom to pull", ["what", "figure", "note", "from"], rows)
+
+
+def _pulled_rows(
+    situation: Situation, delivery: Delivery, push: Needs, pull: Needs | None
+) -> Iterator[list[str]]:
+    reads_each = situation.reads_per_post / situation.active
+    cost = reads_to_push_for(delivery, pull.candidate) if pull else None
+    if pull:
+        at, yours = crossover(pull, push, situation), f"you: {situation.reads_per_post:g}"
+        figure = number(at) if at else "any"
+        yield ["reads per post from which push is cheaper", figure, yours, BOTH]
+        what = "push to a reader who reads at least (per post of the author)"
+        note = f"you: {number(reads_each)} on average; the number of friends cancels"
+        yield [what, number(cost), note, BOTH]
+    most = most_friends_in(situation.lag_ms, push) / situation.active
+    is_late = situation.largest > most
+    hint = f"FEED_PULL_ABOVE={most:.0f}" if is_late else "all can be pushed"
+    note = f"largest: {situation.largest:,}: {hint}"
+    yield ["pull authors above (friends; lag)", number(most), note, BENCH]
+    by_cost = cost is not None and reads_each < cost
+    yield ["what binds", "cost" if by_cost else "lag" if is_late else "neither", "", BOTH]
 
 
 def _drift(measured: Measured, now_ms: float) -> Iterator[str]:
@@ -391,13 +379,13 @@ def _drift(measured: Measured, now_ms: float) -> Iterator[str]:
 
 def curve(candidate: Candidate, situations: Sequence[Situation]) -> list[tuple[Situation, Needs]]:
     """Return what a candidate needs in each, as far as that was measured."""
-    found = []
+    points = []
     for situation in situations:
         try:
-            found.append((situation, needs(candidate, situation)))
+            points.append((situation, needs(candidate, situation)))
         except NotMeasured:
             continue
-    return found
+    return points
 
 
 def _or_not(value: float | None, unit: str) -> str:

@@ -97,19 +97,21 @@ class Measured(NamedTuple):
 
 def newest(below: Path, without: Path | None = None) -> list[Path]:
     """Return the newest bench, and the results of mixed of the newest commit. Raises ValueError."""
-    folders = sorted(filter(Path.is_dir, below.glob("*")), key=lambda it: it.stat().st_mtime)
+    folders = sorted(
+        filter(Path.is_dir, below.glob("*")), key=lambda folder: folder.stat().st_mtime
+    )
     benches = [folder for folder in folders if (folder / BENCH).exists()]
-    others = [it for it in folders if not without or it.resolve() != without.resolve()]
+    others = [folder for folder in folders if not without or folder.resolve() != without.resolve()]
     commits = {
         folder: results[-1].environment["commit"]
         for folder in others
-        if (results := [it for it in _results(folder) if it.experiment == "mixed"])
+        if (results := [result for result in _results(folder) if result.experiment == "mixed"])
     }
     if not benches or not commits:
         missing = RUN_THESE if not (benches or commits) else RUN_MIXED if benches else RUN_BENCH
         raise ValueError(f"no costs below {below}; measure them first: {missing}")
     newest_commit = list(commits.values())[-1]
-    return [benches[-1], *(it for it, commit in commits.items() if commit == newest_commit)]
+    return [benches[-1], *(folder for folder, commit in commits.items() if commit == newest_commit)]
 
 
 def measured(folders: Sequence[Path]) -> Measured:
@@ -121,21 +123,21 @@ def measured(folders: Sequence[Path]) -> Measured:
         raise ValueError(f"--costs needs one bench and one or more of mixed: {RUN_THESE}")
     record = Record.read(benches[0])
     bench = _source(benches[0], record.environment)
-    every = [it for of_one in results.values() for it in of_one if it.experiment == "mixed"]
-    costs = [it for it in costs_of(every) if _is_on_gunicorn(it)]
+    every = [result for runs in results.values() for result in runs if result.experiment == "mixed"]
+    costs = [cost for cost in costs_of(every) if _is_on_gunicorn(cost)]
     if not costs:
         raise ValueError(f"no usable run of mixed in {', '.join(map(str, others))}: {RUN_MIXED}")
     candidates, left_out = [], []
-    for found in costs:
+    for cost in costs:
         try:
-            candidates.append(_candidate(found, costs, record))
+            candidates.append(_candidate(cost, costs, record))
         except ValueError as error:
             left_out.append(str(error))
-    pages = [it["bytes"] for it in record.requests if it["request"] == FEED.name]
+    pages = [request["bytes"] for request in record.requests if request["request"] == FEED.name]
     mixed = [
-        Source(folder, _command(of_one), _calibration(of_one))
-        for folder, of_one in results.items()
-        if of_one
+        Source(folder, _command(runs), _calibration(runs))
+        for folder, runs in results.items()
+        if runs
     ]
     started = frozenset(result.started_at for result in every)
     page_bytes, servers = pages[0] if pages else None, _servers(record)
@@ -149,9 +151,19 @@ def _is_on_gunicorn(costs: Costs) -> bool:
 
 
 def _servers(record: Record) -> list[Server]:
-    us = {(it["server"], it["request"]): it for it in record.requests if "server" in it}
+    us = {
+        (request["server"], request["request"]): request
+        for request in record.requests
+        if "server" in request
+    }
     return [
-        Server(name, *(_times(us[name, it.name], us[GUNICORN, it.name]) for it in (POST, FEED)))
+        Server(
+            name,
+            *(
+                _times(us[name, request.name], us[GUNICORN, request.name])
+                for request in (POST, FEED)
+            ),
+        )
         for name in dict.fromkeys(server for server, _ in us)
     ] or [ALONE]
 
@@ -208,8 +220,8 @@ def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidat
     ]
     cells = Cells(variant.store, rows)
     batch = 1.0 if about.is_inline else max(1.0, costs.posts_per_s * about.linger_ms / 1000)
-    each = cells.delivery(costs.people, costs.friends, batch)
-    taken = by_role(about, each.client_us, each.server_us)
+    delivery = cells.delivery(costs.people, costs.friends, batch)
+    taken = by_role(about, delivery.client_us, delivery.server_us)
     post_us = {
         role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0))
         for role, us in costs.post_us.items()
@@ -220,16 +232,16 @@ def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidat
 def _in_cluster(cells: Cells, rows: Sequence[dict[str, Any]]) -> float | None:
     """Return the median ratio over the cells that both were measured at; None without any."""
     name = f"{cells.store}@cluster"
-    found = {
-        (int(row["store"].removeprefix(name)), *(row[it] for it in GRID)): row["server_us"]
+    us_in_cluster = {
+        (int(row["store"].removeprefix(name)), *(row[axis] for axis in GRID)): row["server_us"]
         for row in rows
         if row["store"].startswith(name) and row["server_us"]
     }
-    largest = max((primaries for primaries, *_ in found), default=0)
+    largest = max((primaries for primaries, *_ in us_in_cluster), default=0)
     ratios = [
-        found[at] / row["server_us"]
+        us_in_cluster[at] / row["server_us"]
         for row in cells.rows
-        if (at := (largest, *(row[it] for it in GRID))) in found
+        if (at := (largest, *(row[axis] for axis in GRID))) in us_in_cluster
     ]
     return median(ratios) if ratios else None
 
@@ -248,21 +260,21 @@ def _without_merging(pull: Candidate, costs: Costs, every: Sequence[Costs]) -> C
     """
     variant_of = EXPERIMENTS["mixed"].variant
     alike = [
-        it
-        for it in every
-        if (it.graph, it.people, it.friends) == (costs.graph, costs.people, costs.friends)
-        and not variant_of(it.variant).store_flags.is_computed_on_read
+        cost
+        for cost in every
+        if (cost.graph, cost.people, cost.friends) == (costs.graph, costs.people, costs.friends)
+        and not variant_of(cost.variant).store_flags.is_computed_on_read
     ]
     if not alike:
         raise ValueError(f"{costs.variant}: no push variant was measured beside it")
     caches = variant_of(costs.variant).caches
     sql = [
-        it
-        for it in alike
-        if not variant_of(it.variant).store_flags.needs_redis
-        and variant_of(it.variant).caches == caches
+        cost
+        for cost in alike
+        if not variant_of(cost.variant).store_flags.needs_redis
+        and variant_of(cost.variant).caches == caches
     ]
-    page = min(sql or alike, key=lambda it: sum(it.read_us.values())).read_us
+    page = min(sql or alike, key=lambda cost: sum(cost.read_us.values())).read_us
     merged = {
         role: max(0.0, us - page.get(role, 0.0)) / costs.friends
         for role, us in costs.read_us.items()

@@ -41,7 +41,7 @@ class Cells:
         self.rows = [row for row in rows if row["deliveries_per_s"]]
         self.people = sorted({row["people"] for row in self.rows})
         self._grid: dict[int, dict[int, list[Cell]]] = {}
-        for row in sorted(self.rows, key=lambda it: (it["people"], it["friends"], it["batch"])):
+        for row in sorted(self.rows, key=lambda row: (row["people"], row["friends"], row["batch"])):
             self._grid.setdefault(row["people"], {}).setdefault(row["friends"], []).append(row)
 
     def delivery(self, people: float, friends: float, batch: float) -> Delivery:
@@ -65,10 +65,10 @@ class Cells:
         """Return those of the nearest cell."""
         nearest = min(
             self.rows,
-            key=lambda it: abs(log(it["people"] / people)) + abs(log(it["friends"] / friends)),
+            key=lambda row: abs(log(row["people"] / people)) + abs(log(row["friends"] / friends)),
         )
-        found: float | None = nearest["bytes_per_entry"]
-        return found
+        entry_bytes: float | None = nearest["bytes_per_entry"]
+        return entry_bytes
 
     def _at(self, people: float, friends: float, batch: float, projected: str) -> Delivery:
         client, server = (
@@ -93,26 +93,26 @@ class Cells:
     def _between(
         self,
         at: float,
-        known: Mapping[int, T],
+        values: Mapping[int, T],
         value: Callable[[T], float],
-        asked: tuple[float, float],
+        place: tuple[float, float],
     ) -> float:
-        below = max((it for it in known if it <= at), default=None)
-        above = min((it for it in known if it >= at), default=None)
+        below = max((key for key in values if key <= at), default=None)
+        above = min((key for key in values if key >= at), default=None)
         if below is None or above is None:
-            raise self._not_measured(*asked)
+            raise self._not_measured(*place)
         if below == above:
-            return value(known[below])
+            return value(values[below])
         share = log(at / below) / log(above / below)
-        return exp((1 - share) * log(value(known[below])) + share * log(value(known[above])))
+        return exp((1 - share) * log(value(values[below])) + share * log(value(values[above])))
 
     def _not_measured(self, people: float, friends: float) -> NotMeasured:
         """Name the bench that would do: what was measured, and those on the other side."""
         enough = min(ceil(people), ceil((friends + 1) / SPARSE))
-        known = {row["friends"] for row in self.rows}
+        friends_measured = {row["friends"] for row in self.rows}
         grid = Grid(
             tuple(sorted({*self.people, enough})),
-            tuple(sorted({*known, max(1, int(friends)), ceil(friends)})),
+            tuple(sorted({*friends_measured, max(1, int(friends)), ceil(friends)})),
         )
         command = " ".join(grid.arguments("people", "friends"))
         return NotMeasured(
@@ -124,5 +124,5 @@ class Cells:
 def _between_batches(cells: list[Cell], batch: float, name: str) -> float:
     """Return the cost of a delivery; a larger batch never costs less as a whole."""
     sizes = np.array([cell["batch"] for cell in cells], dtype=float)
-    whole = np.maximum.accumulate(sizes * [max(cell[name] or 0.0, LEAST_US) for cell in cells])
-    return float(np.exp(np.interp(np.log(batch), np.log(sizes), np.log(whole / sizes))))
+    batch_us = np.maximum.accumulate(sizes * [max(cell[name] or 0.0, LEAST_US) for cell in cells])
+    return float(np.exp(np.interp(np.log(batch), np.log(sizes), np.log(batch_us / sizes))))

@@ -42,12 +42,16 @@ def check(results: Sequence[Result], measured: Measured) -> tuple[Table, bool]:
 def _pairs(
     results: Sequence[Result], measured: Measured
 ) -> Iterator[tuple[Result, dict[str, float]]]:
-    every = [served(it, server) for it in measured.candidates for server in measured.servers]
-    known = {candidate.name: candidate for candidate in every}
+    every = [
+        served(candidate, server)
+        for candidate in measured.candidates
+        for server in measured.servers
+    ]
+    candidates = {candidate.name: candidate for candidate in every}
     for result in results:
         posts = result.extra.get("posts")
         is_new = result.started_at not in measured.started
-        if posts and is_new and result.window_s and result.variant in known and steady(result):
+        if posts and is_new and result.window_s and result.variant in candidates and steady(result):
             seed, reads = result.environment["seed"], result.extra.get("reads") or 0.0
             situation = Situation(
                 people=seed["people"],
@@ -61,5 +65,5 @@ def _pairs(
                 busy=1,
             )
             # The laboratory starts one drainer.
-            found = needs(known[result.variant], situation, drainers=1)
-            yield result, dict(found.cores)
+            needed = needs(candidates[result.variant], situation, drainers=1)
+            yield result, dict(needed.cores)

@@ -61,15 +61,15 @@ def needs(candidate: Candidate, situation: Situation, *, drainers: int | None = 
         return _needs(candidate, situation, 0)
     if drainers:
         return _needs(candidate, situation, drainers)
-    found = _needs(candidate, situation, 1)
-    while (wanted := ceil(_delivering(found) / situation.busy)) > found.drainers:
-        found = _needs(candidate, situation, wanted)
-    return found
+    needed = _needs(candidate, situation, 1)
+    while (drainers_needed := ceil(_delivering(needed) / situation.busy)) > needed.drainers:
+        needed = _needs(candidate, situation, drainers_needed)
+    return needed
 
 
-def _delivering(found: Needs) -> float:
+def _delivering(needed: Needs) -> float:
     """Return the cores of the drainers without their polling."""
-    return found.cores["workers"] - found.candidate.base_cores["workers"] * found.drainers
+    return needed.cores["workers"] - needed.candidate.base_cores["workers"] * needed.drainers
 
 
 def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
@@ -98,14 +98,17 @@ def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
     return Needs(candidate, cores, batch, drainers, lag_ms, delivery)
 
 
-def advised(found: Sequence[Needs], lag_ms: float) -> list[Needs]:
+def advised(candidates: Sequence[Needs], lag_ms: float) -> list[Needs]:
     """Return those that keep the budget for lag, the one that needs fewest cores first.
 
     Of those that tie with it, the one with fewest parts is first.
     """
-    kept = sorted((it for it in found if it.lag_ms <= lag_ms), key=lambda it: it.total)
-    tied = sum(it.total < TIE * kept[0].total for it in kept)
-    return sorted(kept[:tied], key=lambda it: it.parts) + kept[tied:]
+    in_budget = sorted(
+        (needed for needed in candidates if needed.lag_ms <= lag_ms),
+        key=lambda needed: needed.total,
+    )
+    tied = sum(needed.total < TIE * in_budget[0].total for needed in in_budget)
+    return sorted(in_budget[:tied], key=lambda needed: needed.parts) + in_budget[tied:]
 
 
 def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:
@@ -115,10 +118,10 @@ def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:
     """
     none, one = (replace(situation, reads_per_post=reads) for reads in (0, 1))
     saved = needs(push.candidate, none).total - needs(pull.candidate, none).total
-    each = (needs(pull.candidate, one).total - needs(pull.candidate, none).total) - (
+    saved_per_read = (needs(pull.candidate, one).total - needs(pull.candidate, none).total) - (
         needs(push.candidate, one).total - needs(push.candidate, none).total
     )
-    return saved / each if saved > 0 and each > 0 else None
+    return saved / saved_per_read if saved > 0 and saved_per_read > 0 else None
 
 
 def rate_at(used: Callable[[Situation], float], limit: float, situation: Situation) -> float | None:
@@ -147,9 +150,9 @@ def reads_to_push_for(delivery: Delivery, pull: Candidate) -> float | None:
     return delivery.us / merged_us if merged_us else None
 
 
-def most_friends_in(lag_ms: float, found: Needs) -> float:
+def most_friends_in(lag_ms: float, needed: Needs) -> float:
     """Return the deliveries of one post that one process makes within the budget for lag."""
-    if found.delivery is None:
-        raise ValueError(f"{found.candidate.name} delivers nothing")
-    left_ms = lag_ms - (found.candidate.linger_ms if found.drainers else 0.0)
-    return max(0.0, left_ms * 1000 / found.delivery.us)
+    if needed.delivery is None:
+        raise ValueError(f"{needed.candidate.name} delivers nothing")
+    left_ms = lag_ms - (needed.candidate.linger_ms if needed.drainers else 0.0)
+    return max(0.0, left_ms * 1000 / needed.delivery.us)

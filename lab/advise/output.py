@@ -49,8 +49,7 @@ def page_of(advice: Advice) -> Page:
     )
 
 
-def title(it: Situation) -> str:
-    return (
-        f"{it.people:,} people, {it.friends:,.4g} friends each ({it.largest:,} at most), "
-        f"{it.active:.0%} come: {it.posts_per_s:,.4g} posts/s, {it.reads_per_post:g} reads per post"
-    )
+def title(situation: Situation) -> str:
+    people = f"{situation.people:,} people, {situation.friends:,.4g} friends each"
+    load = f"{situation.posts_per_s:,.4g} posts/s, {situation.reads_per_post:g} reads per post"
+    return f"{people} ({situation.largest:,} at most), {situation.active:.0%} come: {load}"

@@ -61,7 +61,7 @@ class Situation:
         return self.posts_per_s * self.reads_per_post
 
 
-def asked(options: argparse.Namespace) -> Situation:
+def situation_of(options: argparse.Namespace) -> Situation:
     """Return what the command line says. Raises ValueError."""
     if options.degrees and (options.friends or options.largest):
         raise ValueError("--degrees says what --friends and --largest would: leave them out")
