@@ -41,7 +41,7 @@ class Request(NamedTuple):
     name: str
     """Route, as in requests.csv."""
     data: bytes
-    wanted: Callable[[Answer], str]
+    fault_of: Callable[[Answer], str]
     """Returns what is wrong with an answer; empty if it succeeded."""
     follow: Callable[[Answer], "Request | None"] = lambda answer: None
     """Returns what its client asks for next, if it succeeded."""

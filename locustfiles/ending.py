@@ -1,19 +1,28 @@
-"""How a headless run ends: the users stop, the backlog drains, and the audit is printed."""
+"""How a headless run ends: the users stop, the backlog drains, and the audit is printed.
+
+The audit from outside checks that accepted posts are in the feeds where they are due. A sample:
+``manage.py audit_timelines --accepted FILE`` checks every timeline. Each process with users looks
+for the posts that were answered with 201, and reports its findings.
+"""
 
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import gevent
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 from locust.runners import STATE_MISSING, LocalRunner, MasterRunner, WorkerRunner
 
-from locustfiles.audit import Findings, added_up, audit
-from locustfiles.people import People
-from locustfiles.posts import AcceptedLog
+from feed.compare import compare
+from locustfiles.people import LoadPerson, People
+from locustfiles.rows import NEWEST, AcceptedLog
 from locustfiles.service import Unreachable, ask
-from locustfiles.verdict import Verdict
+from locustfiles.thresholds import Verdict
 
+MOST_FEEDS = 20
+PAGE = 100
 GIVE_UP_S = 15.0
 """Seconds without a shorter backlog before giving up."""
 LOOK_AGAIN_S = 0.5
@@ -58,38 +67,39 @@ class Ending:
     def _audit(self, **kwargs: Any) -> None:
         drain_s = self._options.drain_s
         print("audit: waiting for the backlog to drain", flush=True)
-        asked = self._ask_all({"drain_s": drain_s}, within_s=drain_s + AUDIT_WITHIN_S)
-        found, backlog = added_up([Findings(), *self._reports]), backlog_of(self._environment)
-        silent = asked - len(self._reports)
+        workers = self._ask_all({"drain_s": drain_s}, within_s=drain_s + AUDIT_WITHIN_S)
+        findings = added_up([Findings(), *self._reports])
+        backlog = backlog_of(self._environment)
+        silent = workers - len(self._reports)
         wrong = [
-            *([] if found.ok else [str(found)]),
-            *([] if found.posts else [NO_POSTS]),
-            *([f"{silent} of {asked} workers did not report"] if silent or not asked else []),
+            *([] if findings.ok else [str(findings)]),
+            *([] if findings.posts else [NO_POSTS]),
+            *([f"{silent} of {workers} workers did not report"] if silent or not workers else []),
             *([f"the backlog is not empty: {_in_words(backlog)}"] if backlog != 0 else []),
         ]
-        print(f"audit: {found}")
+        print(f"audit: {findings}")
         print(f"audit: {'NOT CLEAN' if wrong else 'clean'} ({WHOLE_AUDIT})", flush=True)
         for reason in wrong:
             self._verdict.fail(f"audit: {reason}")
-        self._verdict.note(f"audit: {found}")
+        self._verdict.note(f"audit: {findings}")
 
     def _ask_all(self, data: dict[str, float], within_s: float) -> int:
-        """Wait for the reports of all running workers; return the number of requested ones."""
+        """Wait for the reports of all running workers; return how many were requested."""
         workers = list(self._runner.clients.all) if isinstance(self._runner, MasterRunner) else []
-        asked = 1 if isinstance(self._runner, LocalRunner) else len(workers)
+        requested = 1 if isinstance(self._runner, LocalRunner) else len(workers)
         give_up_at = time.monotonic() + within_s
         self._runner.send_message("audit", data)
-        while len(self._reports) < asked and time.monotonic() < give_up_at:
+        while len(self._reports) < requested and time.monotonic() < give_up_at:
             if workers and all(worker.state == STATE_MISSING for worker in workers):
                 break
             gevent.sleep(0.1)
-        return asked
+        return requested
 
     def _report(self, environment: Environment, msg: Any) -> None:
         self._runner.stop()
         await_drain(environment, msg.data["drain_s"])
-        found = audit(environment.host, self._people, self._accepted)
-        self._runner.send_message("audited", found._asdict())
+        findings = audit(environment.host, self._people, self._accepted)
+        self._runner.send_message("audited", findings._asdict())
 
     def _collect(self, environment: Environment, msg: Any) -> None:
         self._reports.append(Findings(**msg.data))
@@ -120,3 +130,73 @@ def backlog_of(environment: Environment) -> int | None:
 
 def _in_words(backlog: int | None) -> str:
     return "the service is unreachable" if backlog is None else f"{backlog:,} posts"
+
+
+class Findings(NamedTuple):
+    posts: int = 0
+    """All accepted posts."""
+    feeds: int = 0
+    """Feeds that were read."""
+    deliveries: int = 0
+    """Deliveries due in the part of the feeds that was read."""
+    missing: int = 0
+    duplicated: int = 0
+    unreadable: int = 0
+    """Feeds that could not be read."""
+
+    @property
+    def ok(self) -> bool:
+        return not (self.missing or self.duplicated or self.unreadable)
+
+    def __str__(self) -> str:
+        return (
+            f"{self.posts:,} posts accepted; {self.deliveries:,} deliveries looked for in "
+            f"{self.feeds} feeds: {self.missing} missing, {self.duplicated} duplicated"
+            + (f"; {self.unreadable} feeds could not be read" if self.unreadable else "")
+        )
+
+
+def added_up(findings: Sequence[Findings]) -> Findings:
+    return Findings(*map(sum, zip(*findings, strict=True)))
+
+
+def audit(host: str | None, people: People, accepted: AcceptedLog) -> Findings:
+    """Read the feeds of up to 20 people who are friends of authors."""
+    parts = [Findings(posts=accepted.total)]
+    for author in _spread(accepted.authors(), MOST_FEEDS):
+        reader = people.friend_of(people.at(author))
+        due = {*accepted.newest_of(author), *accepted.newest_of(reader.position)}
+        try:
+            parts.append(compared(due, *read_feed(host, reader)))
+        except Unreachable:
+            parts.append(Findings(unreadable=1))
+    return added_up(parts)
+
+
+def compared(due: set[int], shown: list[int], is_whole: bool) -> Findings:
+    """Compare the due posts with the newest part of a feed, or with the whole feed."""
+    reached = due if is_whole else {post_id for post_id in due if post_id >= min(shown)}
+    wrong = compare(reached, shown)
+    return Findings(
+        feeds=1,
+        deliveries=len(reached),
+        missing=len(wrong.missing),
+        duplicated=len(wrong.duplicated),
+    )
+
+
+def read_feed(host: str | None, reader: LoadPerson) -> tuple[list[int], bool]:
+    """Return the ids of a feed's newest posts, and whether those are all. Raises Unreachable."""
+    shown: list[int] = []
+    path: str | None = f"/v1/feed/?limit={PAGE}"
+    while path and len(shown) < NEWEST:
+        page = ask(host, path, reader.headers)
+        shown += [post["id"] for post in page["posts"]]
+        path = page["next"] and urlsplit(page["next"])._replace(scheme="", netloc="").geturl()
+    return shown, path is None
+
+
+def _spread(positions: list[int], most: int) -> list[int]:
+    """Return at most this many positions, evenly spread."""
+    step = max(1, -(-len(positions) // most))
+    return positions[::step]

@@ -114,7 +114,7 @@ class OpenLoad:
     def _note(self, request: Request, due: float, outcome: Answer | str) -> None:
         ended = time.time()
         if isinstance(outcome, Answer):
-            error, length = request.wanted(outcome), len(outcome.body)
+            error, length = request.fault_of(outcome), len(outcome.body)
         else:
             error, length = outcome, 0
         took_ms = f"{(ended - due) * 1000:.3f}"

@@ -13,7 +13,7 @@ from locust.env import Environment
 from locustfiles import ending, tab, thresholds
 from locustfiles.ending import Ending
 from locustfiles.people import LoadPerson
-from locustfiles.posts import AcceptedLog
+from locustfiles.rows import AcceptedLog
 from locustfiles.service import Watch
 from locustfiles.texts import random_body
 from locustfiles.visitor import Visitor

@@ -1,14 +1,18 @@
-"""CSV files that a load generator writes, row by row."""
+"""CSV files that a load generator writes, row by row, and the accepted posts among them."""
 
 import csv
 import os
+from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
 from locust.env import Environment
 from locust.runners import MasterRunner
 
-from locustfiles.people import own_file
+from locustfiles.people import LoadPerson, own_file
+
+NEWEST = 200
+"""Most posts remembered per person, and most posts read per feed."""
 
 
 def plays(environment: Environment) -> bool:
@@ -31,3 +35,32 @@ class RowLog:
 
     def _close(self, **kwargs: Any) -> None:
         self._file.close()
+
+
+class AcceptedLog:
+    """CSV of all posts answered with 201, recorded outside of the service for the audit.
+
+    Also remembers the newest posts of each person.
+    """
+
+    def __init__(self, environment: Environment, path: str) -> None:
+        self._rows = RowLog(environment, path, ("id", "author", "created_at"))
+        environment.events.test_start.add_listener(self._forget)
+        self._forget()
+
+    def write(self, author: LoadPerson, post: dict[str, Any]) -> None:
+        self.total += 1
+        self._newest[author.position].append(post["id"])
+        self._rows.write(post["id"], post["author"], post["created_at"])
+
+    def authors(self) -> list[int]:
+        """Return the positions of people who have posted."""
+        return sorted(self._newest)
+
+    def newest_of(self, position: int) -> Sequence[int]:
+        """Return the ids of a person's newest posts."""
+        return self._newest.get(position, ())
+
+    def _forget(self, **kwargs: Any) -> None:
+        self.total = 0
+        self._newest: defaultdict[int, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))

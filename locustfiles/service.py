@@ -67,9 +67,9 @@ class Watch:
         self._remember()
 
     def _remember(self) -> None:
-        total, told = self._environment.stats.total, self.status
-        lag_ms = told["lag_ms"]["p99"] if told else None
-        backlog = told["backlog"]["posts"] if told else None
+        total, status = self._environment.stats.total, self.status
+        lag_ms = status["lag_ms"]["p99"] if status else None
+        backlog = status["backlog"]["posts"] if status else None
         look = Look(total.current_rps, total.current_fail_per_sec, lag_ms, backlog)
         self.looks.append(look)
 

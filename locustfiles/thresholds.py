@@ -1,5 +1,6 @@
-"""Limits of a run: each broken one is reported, and makes the exit code 1."""
+"""The verdict of a headless run: its limits, the last line (PASS or FAIL), and its exit code."""
 
+import logging
 import math
 from array import array
 from collections import Counter
@@ -12,7 +13,8 @@ from locust.runners import LocalRunner, WorkerRunner
 from locust.stats import StatsEntry, calculate_response_time_percentile
 
 from locustfiles.service import Watch
-from locustfiles.verdict import Verdict
+
+logger = logging.getLogger(__name__)
 
 NO_REQUEST = "FEED"
 """Type of records that are not requests, such as "time to visible"."""
@@ -26,11 +28,43 @@ def add_arguments(parser: LocustArgumentParser) -> None:
     parser.add_argument("--fail-ratio", type=float, help=ratio)
 
 
+class Verdict:
+    """The result of limits and audit. A worker leaves the last line to its master."""
+
+    def __init__(self, environment: Environment) -> None:
+        self._environment = environment
+        self._reasons: list[str] = []
+        self._passed: list[str] = []
+        options: Any = environment.parsed_options
+        if options.headless and not isinstance(environment.runner, WorkerRunner):
+            environment.events.quit.add_listener(self._print)
+
+    def fail(self, reason: str) -> None:
+        """Record why the run failed; its exit code becomes 1."""
+        logger.error(reason)
+        self._reasons.append(reason)
+        self._environment.process_exit_code = 1
+
+    def note(self, result: str) -> None:
+        """Record a result for the line of a run that passes."""
+        self._passed.append(result)
+
+    def _print(self, exit_code: int, **kwargs: Any) -> None:
+        failed = self._reasons or [self._errors(), f"exit code {exit_code}"]
+        passed = self._passed or ["no limit was broken; nothing was audited"]
+        reasons = f"FAIL: {'; '.join(filter(None, failed))}"
+        print(reasons if exit_code else f"PASS: {'; '.join(passed)}", flush=True)
+
+    def _errors(self) -> str:
+        errors = self._environment.stats.errors.values()
+        return ", ".join(f"{e.method} {e.name}: {e.error} ({e.occurrences:,})" for e in errors)
+
+
 class Limit(NamedTuple):
     option: str
     name_in_options: str
     figure: Callable[[], float | None]
-    what: str
+    meaning: str
     unit: str = ""
 
     def broken(self, options: Any) -> Iterator[str]:
@@ -38,14 +72,15 @@ class Limit(NamedTuple):
 
         The command line gives a number, the web UI a text, which is empty for no limit.
         """
-        given: float | str | None = getattr(options, self.name_in_options)
-        if given in (None, ""):
+        value: float | str | None = getattr(options, self.name_in_options)
+        if value in (None, ""):
             return
-        limit, figure = float(given or 0), self.figure()
+        limit, figure = float(value or 0), self.figure()
+        broken = f"{self.option} {limit:g} is broken:"
         if figure is None:
-            yield f"{self.option} {limit:g} is broken: there is no figure to judge by ({self.what})"
+            yield f"{broken} there is no figure to judge by ({self.meaning})"
         elif figure > limit:
-            yield f"{self.option} {limit:g} is broken: {self.what} is {figure:.4g}{self.unit}"
+            yield f"{broken} {self.meaning} is {figure:.4g}{self.unit}"
 
 
 def attach(environment: Environment, verdict: Verdict) -> None:

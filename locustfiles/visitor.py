@@ -17,7 +17,7 @@ from locustfiles import thresholds
 from locustfiles.arrivals import ARRIVALS, MOST_IN_FLIGHT, Action, Arrivals, count_from
 from locustfiles.people import LoadPerson, People, own_file, share_out
 from locustfiles.rows import RowLog, plays
-from locustfiles.verdict import Verdict
+from locustfiles.thresholds import Verdict
 
 
 @events.init_command_line_parser.add_listener
@@ -76,8 +76,8 @@ class Visitor(FastHttpUser):
     def on_start(self) -> None:
         options: Any = self.environment.parsed_options
         self.person = self.choose_person()
-        given = options.pace_s  # the web UI gives a text, which is empty by default
-        pace_s = self.pace_s if given in (None, "") else float(given)
+        pace = options.pace_s  # the web UI gives a text, which is empty by default
+        pace_s = self.pace_s if pace in (None, "") else float(pace)
         self.arrivals = ARRIVALS[options.arrivals](self, pace_s)
         self.arrivals.begin()
 

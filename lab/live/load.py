@@ -1,7 +1,7 @@
 """The load of the live page: open arrivals whose rates change while it runs.
 
     python -m lab.live.load --host http://127.0.0.1:8000 --tokens tokens.csv --friends 500 \
-        --wanted wanted.json --figures figures.json
+        --rates rates.json --figures figures.json
 
 Reads the rates from one file four times per second, and once per second replaces the other by the
 figures so far. Ends with the process that started it.
@@ -90,7 +90,7 @@ class LiveLoad:
         }
 
     def _done(self, request: Request, due: float, outcome: Answer | str) -> None:
-        error = request.wanted(outcome) if isinstance(outcome, Answer) else outcome
+        error = request.fault_of(outcome) if isinstance(outcome, Answer) else outcome
         if request.name == FEED:
             self.counts["reads"] += not error
             self.counts["reads_failed"] += bool(error)
@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> None:
     load = LiveLoad(options.host, Reader.read_all(options.tokens), options.friends)
     parent, told_at, start = os.getppid(), 0.0, time.time()
     while os.getppid() == parent:
-        load.step(Rates.read(options.wanted), start)
+        load.step(Rates.read(options.rates), start)
         start = max(start + STEP_S, time.time() - STEP_S)
         if start >= told_at + TELL_EVERY_S:
             told_at = start
@@ -155,7 +155,7 @@ def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
     top.add_argument("--host", required=True)
     top.add_argument("--tokens", type=Path, required=True)
     top.add_argument("--friends", type=int, required=True, help="of everybody, on a ring")
-    top.add_argument("--wanted", type=Path, required=True, help="the rates, as JSON")
+    top.add_argument("--rates", type=Path, required=True, help="the rates, as JSON")
     top.add_argument("--figures", type=Path, required=True, help="a JSON file to write")
     return top.parse_args(argv)
 

@@ -90,7 +90,7 @@ class Side:
         """Change the load."""
         self._rates = rates
         if service := self.service:
-            rates.write(self._wanted(service))
+            rates.write(self._rates_file(service))
 
     def do(self, name: str, fault: Callable[[Service], str]) -> None:
         """Let a fault happen in a thread, one at a time. ``fault`` returns a message."""
@@ -142,10 +142,10 @@ class Side:
         self._check_stop()
         service.start()
         self._check_stop()
-        self._rates.write(self._wanted(service))
+        self._rates.write(self._rates_file(service))
         processes.start(LOAD, self._load(service), {})
         self.service = service
-        self._rates.write(self._wanted(service))  # they may have been turned meanwhile
+        self._rates.write(self._rates_file(service))  # they may have been turned meanwhile
         self._say(RUNNING, f"{variant.name} runs.")
         self._watch(processes, scratch)
 
@@ -171,14 +171,14 @@ class Side:
             "host": service.url,
             "tokens": service.tokens,
             "friends": self.seed.friends,
-            "wanted": self._wanted(service),
+            "rates": self._rates_file(service),
             "figures": service.folder / "figures.json",
         }
         arguments = [f"--{name}={value}" for name, value in options.items()]
         return [sys.executable, "-m", "lab.live.load", *arguments]
 
-    def _wanted(self, service: Service) -> Path:
-        return service.folder / "wanted.json"
+    def _rates_file(self, service: Service) -> Path:
+        return service.folder / "rates.json"
 
     def _check_stop(self) -> None:
         if self.is_stopping:

@@ -26,7 +26,7 @@ def look(lookout, at, *shown):
     posts = [{"id": post_id, "author": author} for post_id, author in shown]
     requests = [request for _, request in lookout.requests(at, 0.25)]
     for request in requests:
-        assert request.wanted(Answer(200, b"", json.dumps({"posts": posts}).encode())) == ""
+        assert request.fault_of(Answer(200, b"", json.dumps({"posts": posts}).encode())) == ""
     return len(requests)
 
 
@@ -81,7 +81,7 @@ def test_a_refused_look_is_repeated(lookout):
     lookout.accepted(POST)
     lookout.backlog(102.0, NO_BACKLOG)
     for _, request in lookout.requests(102.0, 0.25):
-        assert request.wanted(Answer(503, b"", b"")) == "status 503 without Retry-After"
+        assert request.fault_of(Answer(503, b"", b"")) == "status 503 without Retry-After"
 
     assert lookout.figures()["audit"]["pending"] == 1
     assert look(lookout, 105.0, (7, 3)) > 0
