@@ -18,11 +18,6 @@ from tests.metrics.prometheus import tool
 
 MONITORING = FOLDER / "monitoring"
 DASHBOARD = json.loads((MONITORING / "feed.json").read_text())
-QUERIES = [
-    it["expr"].replace("$__rate_interval", "1m")
-    for panel in DASHBOARD["panels"]
-    for it in panel["targets"]
-]
 PROMETHEUS = yaml.safe_load((MONITORING / "prometheus.yml").read_text())
 JOBS = PROMETHEUS["scrape_configs"]
 (DATASOURCE,) = yaml.safe_load((MONITORING / "datasources.yml").read_text())["datasources"]
@@ -50,10 +45,7 @@ def test_prometheus_accepts_its_settings():
     done = run_promtool("check", "config", "--lint-fatal", MONITORING / "prometheus.yml")
 
     assert done.returncode == 0, done.stderr
-    assert (
-        MONITORING / "prometheus.yml"
-        == FOLDER / mounts("prometheus")["/etc/prometheus/prometheus.yml"]
-    )
+    assert mounts("prometheus")["/etc/prometheus/prometheus.yml"] == "./monitoring/prometheus.yml"
 
 
 def test_every_alert_asks_for_metrics_that_are_exported(db):
@@ -79,21 +71,23 @@ def assert_firing(alert, alerts, series, tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(("loads_a_minute", "alerts"), [(600, 1), (60, 0)])
-def test_timelines_that_are_loaded_again_and_again_raise_an_alert(loads_a_minute, alerts, tmp_path):
-    """Beside 3,000 feeds per minute."""
-    feeds = f'feed_requests_total{{route="{resolve("/v1/feed/").route}", method="GET"}}'
-    loads = 'feed_timeline_loads_total{store="ring"}'
-    series = {feeds: "0+3000x20", loads: f"0+{loads_a_minute}x20"}
-
-    assert_firing("FeedTimelinesLoaded", alerts, series, tmp_path)
+FEEDS = f'feed_requests_total{{route="{resolve("/v1/feed/").route}", method="GET"}}'
+LOADS = 'feed_timeline_loads_total{store="ring"}'
 
 
-@pytest.mark.parametrize(("accepts", "alerts"), [(0, 1), (1, 0)])
-def test_posts_that_are_refused_raise_an_alert(accepts, alerts, tmp_path):
-    series = {"feed_accepts_posts": f"{accepts}x20"}
-
-    assert_firing("FeedPostsRefused", alerts, series, tmp_path)
+@pytest.mark.parametrize(
+    ("alert", "alerts", "series"),
+    [
+        ("FeedTimelinesLoaded", 1, {FEEDS: "0+3000x20", LOADS: "0+600x20"}),
+        ("FeedTimelinesLoaded", 0, {FEEDS: "0+3000x20", LOADS: "0+60x20"}),
+        ("FeedPostsRefused", 1, {"feed_accepts_posts": "0x20"}),
+        ("FeedPostsRefused", 0, {"feed_accepts_posts": "1x20"}),
+    ],
+)
+def test_timelines_that_are_loaded_and_posts_that_are_refused_raise_alerts(
+    alert, alerts, series, tmp_path
+):
+    assert_firing(alert, alerts, series, tmp_path)
 
 
 def test_every_service_with_metrics_is_scraped_on_its_port():
@@ -120,24 +114,6 @@ def test_every_container_has_its_own_writable_metrics_folder(name):
     assert f"{folder}:uid={user},gid={user}" in OURS[name]["tmpfs"]
 
 
-def test_the_dashboards_queries_are_valid(tmp_path):
-    rules = [{"record": f"query:{n}", "expr": query} for n, query in enumerate(QUERIES)]
-    file = tmp_path / "rules.yml"
-    file.write_text(json.dumps({"groups": [{"name": "dashboard", "rules": rules}]}))
-
-    done = run_promtool("check", "rules", file)
-
-    assert done.returncode == 0, done.stderr
-    assert f"{len(QUERIES)} rules found" in done.stdout
-
-
-def test_the_dashboard_queries_only_exported_metrics(db):
-    asked = set(re.findall(r"feed_\w+", " ".join(QUERIES)))
-
-    assert asked <= exported()
-    assert {"feed_backlog_posts", "feed_lag_seconds_bucket", "feed_deliveries_total"} <= asked
-
-
 def test_grafana_finds_prometheus_and_its_dashboard():
     inside = mounts("grafana")
     board = PurePosixPath(
@@ -154,15 +130,3 @@ def test_grafana_finds_prometheus_and_its_dashboard():
 def test_grafana_knows_how_often_prometheus_scrapes():
     """Grafana computes $__rate_interval from it."""
     assert DATASOURCE["jsonData"]["timeInterval"] == PROMETHEUS["global"]["scrape_interval"]
-
-
-def test_the_panels_do_not_cover_each_other():
-    cells = [
-        (x, y)
-        for place in (panel["gridPos"] for panel in DASHBOARD["panels"])
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
-    ]
-
-    assert len(cells) == len(set(cells))
-    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])

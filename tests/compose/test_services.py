@@ -38,37 +38,6 @@ def test_the_file_follows_the_compose_specification():
     assert done.returncode == 0, done.stdout
 
 
-def test_profiles_choose_the_servers_the_workers_and_the_load():
-    chosen = {}
-    for name in SERVICES:
-        for profile in profiles(name) or {"always"}:
-            chosen.setdefault(profile, set()).add(name)
-
-    assert chosen == {
-        "always": {"migrate", "app", "probes", "slow", "proxy"},
-        "mysql-default": {"mysql-default"},
-        "mysql-tuned": {"mysql-tuned"},
-        "redis": {"redis"},
-        "rabbitmq": {"rabbitmq"},
-        "drainer": {"drainer"},
-        "celery": {"worker", "beat"},
-        "seed": {"seed"},
-        "monitoring": {"prometheus", "grafana"},
-        "load": {"locust-master", "locust-worker"},
-    }
-
-
-def test_app_servers_and_workers_can_be_scaled():
-    replicas = {name: service.get("deploy", {}).get("replicas") for name, service in OURS.items()}
-
-    assert {name: count for name, count in replicas.items() if count} == {
-        "app": "${APP_SERVERS:-2}",
-        "drainer": "${WORKERS:-1}",
-        "worker": "${WORKERS:-1}",
-        "locust-worker": "${LOCUST_WORKERS:-2}",
-    }
-
-
 @each_service
 def test_every_dependency_condition_can_be_met(name):
     for other, wait in dependencies(name).items():
@@ -91,13 +60,6 @@ def test_everything_that_is_mounted_exists(name):
         assert source in PROJECT["volumes"] or (FOLDER / source).is_file()
 
 
-@pytest.mark.parametrize("profile", ["default", "tuned"])
-def test_each_mysql_has_its_own_settings(profile):
-    mounts = SERVICES[f"mysql-{profile}"]["volumes"]
-
-    assert f"./mysql/{profile}.cnf:/etc/mysql/conf.d/feed.cnf:ro" in mounts
-
-
 @pytest.mark.parametrize("name", ["mysql-default", "mysql-tuned"])
 def test_every_server_creates_the_database_of_the_laboratory(name):
     lines = (FOLDER / "mysql/database.sql").read_text().splitlines()
@@ -118,12 +80,6 @@ def test_volumes_are_mounted_on_folders_of_the_images_user():
     assert {inside for source, inside, *_ in mounts if source in PROJECT["volumes"]} == folders
 
 
-@each_service
-def test_health_checks_are_patient(name):
-    if _has_health_check(name):
-        assert PROJECT["x-patience"].items() <= SERVICES[name]["healthcheck"].items()
-
-
 @each_of_ours
 def test_only_web_servers_have_the_health_check_of_the_image(name):
     assert _has_health_check(name) == (name in WEB)
@@ -133,15 +89,6 @@ def test_only_web_servers_have_the_health_check_of_the_image(name):
 def test_images_are_pinned_and_ports_stay_on_this_machine(name):
     assert name in OURS or ":" in SERVICES[name]["image"]
     assert all(port.startswith("127.0.0.1:") for port in SERVICES[name].get("ports", ()))
-
-
-def test_published_ports_can_be_changed():
-    published = [port for service in SERVICES.values() for port in service.get("ports", ())]
-    variables = [VARIABLE.search(port)[1] for port in published]
-
-    assert variables == ["HTTP_PORT", "LOCUST_PORT", "PROMETHEUS_PORT", "GRAFANA_PORT"]
-    for port, variable in zip(published, variables, strict=True):
-        assert port.endswith(f":-{EXAMPLE[variable]}}}:{EXAMPLE[variable]}")
 
 
 def test_one_service_builds_the_image_and_all_others_wait_for_it():
@@ -271,10 +218,6 @@ def test_other_app_servers_are_as_large_as_in_the_laboratory(name):
     _, pool = POOLS[name]
 
     assert OURS[name]["environment"].items() >= {"WEB_WORKERS": "1", **pool}.items()
-
-
-def test_slow_requests_give_way():
-    assert SERVICES["slow"]["cpu_shares"] < 1024  # which is everybody else's
 
 
 def test_the_example_chooses_the_servers_that_it_names():

@@ -19,7 +19,7 @@ from lab.faults.running import wait_for
 from launch.processes import Processes, free_port
 from launch.servers.proxies import HAPROXY_SETTINGS, HAProxy
 from launch.service import is_ready
-from tests.launch.half_requests import KINDS, halves
+from tests.half_requests import KINDS, halves
 
 APPS = ("one", "another")
 GUNICORN = (sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py")

@@ -1,6 +1,6 @@
 """What a tab of the live page changes: windows with and without one in turn, side by side.
 
-python -m tests.lab.live_cost --variant mysql_tuned-outbox-ring --posts 500 --pairs 10
+python -m tests.tools.live_cost --variant mysql_tuned-outbox-ring --posts 500 --pairs 10
 """
 
 import argparse
@@ -107,7 +107,7 @@ def cpu_s(processes):
 
 
 def parse():
-    top = argparse.ArgumentParser(prog="python -m tests.lab.live_cost", description=__doc__)
+    top = argparse.ArgumentParser(prog="python -m tests.tools.live_cost", description=__doc__)
     top.add_argument("--variant", default="mysql_tuned-outbox-ring")
     top.add_argument("--posts", type=float, default=500.0)
     top.add_argument("--pairs", type=int, default=10)

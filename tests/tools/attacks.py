@@ -1,12 +1,11 @@
 """What an outsider does to a service, and how the others fare meanwhile.
 
-``python -m tests.system.attacks [VARIANT [PART OF A NAME]]`` prints a JSON line per attack; the
+``python -m tests.tools.attacks [VARIANT [PART OF A NAME]]`` prints a JSON line per attack; the
 variant needs MySQL.
 """
 
 import json
 import multiprocessing
-import os
 import sys
 import time
 from collections import Counter
@@ -18,11 +17,9 @@ from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 
-import psutil
-
 from lab.faults.running import JSON, Repeated, serving
 from launch.service import Seed
-from tests.launch.half_requests import KINDS, halves, slow_readers
+from tests.half_requests import KINDS, halves, slow_readers
 
 POST = ("POST", "/v1/posts/", '{"body": "text"}')
 FEED = ("GET", "/v1/feed/", None)
@@ -146,78 +143,6 @@ def compare(running, *, request, attack, seconds=8.0) -> dict:
     return {"idle": before, "attacked": during, "attackers got": statuses}
 
 
-def stop_drainer(running, seconds=4.0) -> dict:
-    """Post while nobody delivers, and after somebody does again."""
-    with ended(running, "workers"), Others(running, POST) as others:
-        time.sleep(seconds)
-        with closing(HTTPConnection("127.0.0.1", running.service.port)) as http:
-            ready, told = answer_of(http, "GET", "/readyz")
-    running.service.start_workers()
-    list(running.service.drain())
-    time.sleep(2)
-    with Others(running, POST) as later:
-        time.sleep(1)
-    return {
-        "meanwhile": Counter(status for status, _ in others.answers),
-        "readyz": [ready.status, json.loads(told)],
-        "later": Counter(status for status, _ in later.answers),
-    }
-
-
-@contextmanager
-def ended(running, role):
-    running.processes.stop(role)
-    yield
-
-
-def freeze_database(running, seconds=13.0) -> dict:
-    """Post without a key while the database is frozen; compare answers with what is stored."""
-    told: dict[str, list[str]] = {}
-
-    def post(number):
-        with closing(HTTPConnection("127.0.0.1", running.service.port, timeout=30)) as http:
-            for n in count():
-                if stopping.stopping.wait(0.02):
-                    return
-                text = f"frozen {number} {n}"
-                request = "POST", "/v1/posts/", json.dumps({"body": text})
-                answer, body = answer_of(http, *request, token=running.tokens[number])
-                code = json.loads(body).get("code", "") if body else ""
-                told.setdefault(f"{status_of(answer)} {code}".strip(), []).append(text)
-
-    stopping = Repeated([partial(post, number) for number in range(8)])
-    (pid,) = running.processes.pids("database")
-    with stopping:
-        time.sleep(1)
-        psutil.Process(pid).suspend()
-        time.sleep(seconds)
-        psutil.Process(pid).resume()
-        time.sleep(3)
-    rows = running.rows("SELECT body FROM feed_post WHERE body LIKE 'frozen %'")
-    stored = {body for (body,) in rows}
-    return {status: [len(texts), len(stored & {*texts})] for status, texts in told.items()}
-
-
-DEACTIVATE = """
-from accounts.models import Person
-person = Person.objects.get(id=3)
-person.is_active = False
-person.save()
-"""
-
-
-def deactivate(running, wait_s=3.0) -> dict:
-    """Return the statuses of a person's requests before and after they were deactivated."""
-    token = running.tokens[2]
-    with closing(HTTPConnection("127.0.0.1", running.service.port)) as http:
-        before, _ = answer_of(http, *FEED, token=token)
-        shell = [sys.executable, "manage.py", "shell", "-c", DEACTIVATE]
-        running.processes.call("shell", shell, running.service.environments[0])
-        time.sleep(wait_s)
-        after, _ = answer_of(http, *FEED, token=token)
-    return {"before": before.status, f"{wait_s:g} s after": after.status}
-
-
 def attackable(variant, folder):
     return serving(variant, folder, clients=0, seed=SEED, seeding=[POSTS], guarded=True)
 
@@ -238,16 +163,11 @@ ATTACKS = {
     "200 slow readers of a large file; others read": partial(
         compare, request=FEED, attack=partial(not_reading, path=FILE, connections=200)
     ),
-    "drainer stopped": stop_drainer,
-    "database frozen during posts without key: [answers, stored]": freeze_database,
-    "deactivated": deactivate,
 }
-ENVIRONMENT = {"FEED_BACKLOG_MAX_AGE_S": "1"}
 
 
 def main() -> None:
     variant = sys.argv[1] if len(sys.argv) > 1 else "mysql_tuned-outbox-ring"
-    os.environ.update(ENVIRONMENT)
     chosen = sys.argv[2] if len(sys.argv) > 2 else ""
     with TemporaryDirectory() as folder, attackable(variant, Path(folder)) as running:
         for name, attack in ATTACKS.items():

@@ -1,6 +1,6 @@
 """Readers come after a total loss: how long they wait, and what it costs those who post.
 
-python -m tests.system.herd
+python -m tests.tools.herd
 
 A Redis is emptied. While four clients post as fast as they are answered, readers come at a steady
 rate, each for the first time; then the same readers come again.
