@@ -15,18 +15,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import URLError
 
-from launch import quota
 from launch.processes import HERE, Processes, free_port
 from launch.servers import servers_for
-from launch.servers.proxies import HAProxy, Nginx
-from launch.servers.replicas import Replicas
+from launch.servers.proxies import HAProxy
 from launch.variants import Variant
 
 CORES = os.cpu_count() or 1
-NO_QUOTA = (
-    "This machine's control groups can't be written, so no app server was held to {cpus:g} cores: "
-    "one alone has the whole machine, and more of them add nothing."
-)
 UNGUARDED = {
     "MAX_HASHING": "0",
     "LOG_IN_FAILURES_PER_CLIENT": "0",
@@ -126,8 +120,6 @@ class Service:
         self.secret_key = secrets.token_urlsafe(64)
         """Of this service only: tokens of another one are invalid here."""
         self.tokens = folder / "tokens.csv"
-        self.replica_lag = folder / "replication.csv"
-        """Written while the service runs, where it has replicas (``launch.replication``)."""
         self.servers = servers_for(variant, servers, processes, folder)
         self.limitations: list[str] = []
         """What the variant asks for but this machine doesn't offer."""
@@ -148,8 +140,6 @@ class Service:
         ]
         for env in self.environments:
             self.seed(commands, env)
-        if self.replicas:
-            self.replicas.catch_up()
 
     def versions(self) -> dict[str, str]:
         """Return the versions of the started servers."""
@@ -164,17 +154,15 @@ class Service:
     def start(self) -> None:
         """Start app servers and drainers, and wait until they are ready."""
         self.start_workers()
-        ports = self._app_ports()
-        for env, port in self._apps(ports):
-            self._limit(self.processes.start("web", app_server(port, self.address), env).pid)
+        apps = self.apps()
+        for port, env in apps:
+            self.start_app_server(port, env)
         pools = {name: self._pool(name) for name in POOLS} if self.variant.is_proxied else {}
+        ports = [port for port, _ in apps]
         for port in {*ports, *pools.values()}:
             self.processes.wait_until("web", partial(is_ready, port, address=self.address))
         if pools:
             self._haproxy(ports, **pools).start()
-        elif self.variant.database.balanced:
-            self._proxy(ports).start()
-        self._watch_lag()
         self._collect_log()
 
     def start_workers(self) -> None:
@@ -230,7 +218,6 @@ class Service:
             **({"WEB_THREADS": str(database.threads)} if database.threads else {}),
             "TRUSTED_PROXIES": str(int(self.variant.is_proxied)),
             "HASHING_SLOTS_DIR": f"{self.folder}/slots",
-            "EXPORT_DIR": f"{self.folder}/exports",
             **({} if self.guarded else UNGUARDED),
             **self.variant.environment,
         }
@@ -242,20 +229,21 @@ class Service:
         ]
         return [file | shared for file in files]
 
-    @property
-    def replicas(self) -> Replicas | None:
-        return next((server for server in self.servers if isinstance(server, Replicas)), None)
+    def apps(self) -> list[tuple[int, dict[str, str]]]:
+        """Return the port and the environment of each app server."""
+        return list(zip(self.app_ports(), cycle(self.environments), strict=False))
 
-    def _app_ports(self) -> list[int]:
-        database = self.variant.database
-        if database.balanced or self.variant.is_proxied:
-            return [free_port() for _ in range(database.app_servers)]
+    def app_ports(self) -> list[int]:
+        """Return the port of each app server."""
+        app_servers = self.variant.database.app_servers
+        if self.variant.is_proxied:
+            return [free_port() for _ in range(app_servers)]
         # Several app servers share the port: the kernel spreads the connections over them.
-        return [self.port] * database.app_servers
+        return [self.port] * app_servers
 
-    def _apps(self, ports: Sequence[int]) -> Iterable[tuple[dict[str, str], int]]:
-        """Return the environment and the port of each app server."""
-        return zip(cycle(self.environments), ports, strict=False)
+    def start_app_server(self, port: int, env: dict[str, str]) -> int:
+        """Start an app server, and return the id of its process."""
+        return self.processes.start("web", app_server(port, self.address), env).pid
 
     def _pool(self, name: str) -> int:
         """Start the app server for probes or slow requests, and return its port."""
@@ -274,26 +262,6 @@ class Service:
             probes=f"{self.address}:{probes}",
             slow=f"{self.address}:{slow}",
         )
-
-    def _proxy(self, app_ports: Sequence[int]) -> Nginx:
-        return Nginx(
-            self.processes,
-            self.folder / "nginx",
-            port=self.port,
-            app_ports=app_ports,
-            keeps=self.variant.database.proxy_keeps,
-        )
-
-    def _limit(self, pid: int) -> None:
-        cpus = self.variant.database.app_cpus
-        if cpus and not quota.limit(self.processes, pid, cpus) and not self.limitations:
-            self.limitations.append(NO_QUOTA.format(cpus=cpus))
-
-    def _watch_lag(self) -> None:
-        if self.replicas:
-            ports = [self.replicas.primary.port, *(s.port for s in self.replicas.servers)]
-            arguments = ("-m", "launch.replication", str(self.replica_lag), *map(str, ports))
-            self.processes.start("replication", _python(*arguments), {})
 
     def _collect_log(self) -> None:
         if self.variant.log_is_collected:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from string import ascii_lowercase
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 from launch.backends import Strategy, TimelineStore, backends
 from launch.unknown import none_of
@@ -27,16 +27,6 @@ class Database:
     """The file in compose/mysql that a MySQL server runs with, or AS_IS; None for SQLite."""
     durability: str | None = None
     """Durability that its settings give away."""
-    balanced: bool = False
-    """The app servers are behind nginx, each with a port of its own; else they share one."""
-    proxy_keeps: bool = True
-    """nginx keeps its connections to the app servers; by its own defaults it doesn't."""
-    app_cpus: float | None = None
-    """Cores per app server; None: all."""
-    replicas: int = 0
-    """Read replicas of a MySQL server."""
-    replica_delay_s: int = 0
-    """How long the replicas wait before they do what the primary did."""
     options: tuple[str, ...] = ()
     """Options of the MySQL server beside its profile, like --max-connections=150."""
 
@@ -107,7 +97,7 @@ class Variant:
     """It lacks a safeguard, to show that this is needed."""
 
     @classmethod
-    def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> "Variant":
+    def plain(cls, name: str, database: str, settings: Mapping[str, str]) -> Self:
         """Return a variant for an experiment without fan-out."""
         return cls(name, DATABASES[database], "inline", "setbased", None, settings)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import MySQLdb
 
-from lab.faults.fault import fault, in_one_redis, on_mysql, on_one_database, with_drainer
+from lab.faults.fault import fault, in_one_redis, on_mysql, with_drainer
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, freeze
 from lab.faults.running import Running, frozen, wait_for
@@ -85,7 +85,7 @@ def database_older_copy(running: Running, readers: Readers) -> int:
     f"The database's clock is put back by {STEP_MIN} minutes, and forward again the next time, "
     "as all its clients see it.",
     at_stake="posts in flight",
-    needs=(on_mysql, on_one_database),
+    needs=(on_mysql,),
     safeguard="claims by state",
 )
 def clock_moved(running: Running, readers: Readers) -> int:
@@ -146,7 +146,7 @@ def not_exempt(running: Running) -> Iterator[None]:
 @fault(
     f"For {REFUSED_S:g} s, the database is read-only, also for the service's user.",
     at_stake="refused requests",
-    needs=(on_mysql, on_one_database),
+    needs=(on_mysql,),
     safeguard="answers",
     unavailable=not_mariadb,
     around=not_exempt,

@@ -92,11 +92,6 @@ def on_mysql(variant: Variant) -> bool:
     return variant.database.profile is not None
 
 
-def on_one_database(variant: Variant) -> bool:
-    """No replica has a clock or a read-only switch of its own."""
-    return variant.database.replicas == 0
-
-
 def with_celery(variant: Variant) -> bool:
     return variant.uses_celery
 

@@ -8,7 +8,6 @@ from launch.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRed
 from launch.servers.mysql import MySQL, MySQLWithOptions
 from launch.servers.rabbitmq import RabbitMQ
 from launch.servers.redis import Cluster, Redis
-from launch.servers.replicas import REPLICATED, Replicas, refuse_mysql
 from launch.variants import AS_IS, Database, Variant
 
 EXTERNAL = "external"
@@ -22,7 +21,6 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
     database = variant.database
     if choice not in INSTALLED:
         for is_needed, part in (
-            (database.replicas, "read replicas"),
             (database.options, " ".join(database.options)),
             (variant.primaries, "cluster"),
             (variant.on_hosts, "hosts"),
@@ -60,16 +58,11 @@ def _external(variant: Variant, processes: Processes) -> list[Backend]:
 def _databases(
     database: Database, processes: Processes, folder: Path, launch: Launcher
 ) -> list[Backend]:
-    """Return the database server with its replicas; none for SQLite."""
+    """Return the database server; none for SQLite."""
     profile, options, where = database.profile, database.options, folder / "mysql"
     local = LAUNCHERS["local"]
     if not profile:
         return []
-    if database.replicas:
-        refuse_mysql()
-        primary = MySQL(processes, where, local, profile=profile, options=REPLICATED)
-        delay_s = database.replica_delay_s
-        return [primary, Replicas(primary, database.replicas, delay_s=delay_s)]
     if options:
         return [MySQLWithOptions(processes, where, local, profile=profile, options=options)]
     return [MySQL(processes, where, launch, profile=profile)]

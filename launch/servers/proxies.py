@@ -1,6 +1,5 @@
 """The proxies before app servers on this machine."""
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from socket import create_connection
@@ -9,7 +8,6 @@ from launch.processes import Processes, free_port
 from launch.servers.base import LAUNCHERS, Server
 
 HAPROXY_SETTINGS = Path("compose/haproxy.cfg")
-NGINX_SETTINGS = Path("replays/browse/nginx.conf")
 
 
 class Proxy(Server):
@@ -35,47 +33,6 @@ class Proxy(Server):
 
     def version(self) -> str:
         return type(self).__name__
-
-
-class Nginx(Proxy):
-    """nginx, which spreads the requests of a published test over app servers."""
-
-    binaries = ("nginx",)
-    package = "nginx"
-    image = "nginx:1.28"
-
-    def __init__(
-        self,
-        processes: Processes,
-        folder: Path,
-        *,
-        port: int,
-        app_ports: Sequence[int],
-        keeps: bool = True,
-    ) -> None:
-        """``keeps``: with the connections to app servers kept open from request to request."""
-        super().__init__(processes, folder, port=port)
-        self.app_ports = app_ports
-        self.keeps = keeps
-
-    def prepare(self, binary: str) -> None:
-        (self.folder / "nginx.conf").write_text(self._settings())
-
-    def command(self, binary: str) -> list[str]:
-        files = ("-p", f"{self.folder}/", "-c", "nginx.conf", "-e", "stderr")
-        # Else root's nginx serves as somebody who may not write into our folder.
-        user = "user root;" if os.geteuid() == 0 else ""
-        return [binary, *files, "-g", f"daemon off; pid nginx.pid; {user}"]
-
-    def _settings(self) -> str:
-        lines = NGINX_SETTINGS.read_text().splitlines()
-        text = "\n".join(line for line in lines if self.keeps or not line.endswith("# kept"))
-        text = text.replace("ADDRESS", f"{self.address}:{self.port}")
-        return text.replace("SERVERS", " ".join(map(self._server, self.app_ports)))
-
-    def _server(self, port: int) -> str:
-        # A server that is only busy fails now and then.
-        return f"server {self.address}:{port} max_fails=10 fail_timeout=2s;"
 
 
 class HAProxy(Proxy):

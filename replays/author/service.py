@@ -58,8 +58,7 @@ class AuthorService(Service):
 
     def start(self) -> None:
         self.start_workers()
-        ports = self._app_ports()
-        for env, port in self._apps(ports):
+        for port, env in self.apps():
             self.processes.start("web", [self.python, *self._gunicorn(port)], env)
         self.processes.wait_until("web", partial(is_ready, self.port, HEALTH))
 

@@ -11,19 +11,18 @@ import numpy as np
 
 from lab.experiments.base import Asked, Experiment, Measured
 from lab.running.load import Load
-from launch.replication import Sight, everywhere_at, read_sights
 from launch.service import Seed
 from launch.unknown import did_you_mean
-from launch.variants import DATABASES, UnknownVariant, Variant
+from launch.variants import UnknownVariant
 from replays.browse.presentation import BrowsePresentation
+from replays.browse.service import BrowseService, BrowseVariant
+from replays.replication import Sight, everywhere_at, read_sights
 
 SHAPES = {"smoke": (1, 5), "load": (100, 8), "stress": (500, 10)}
 """Users, and seconds (published: 60)."""
 RAMP_S = 2
 FINISH_WITHIN_S = 10
 """Users who are asked to stop get so long: an overloaded service hasn't answered its probes yet."""
-APP_CPUS = 0.4
-"""Cores of each app server, so that five of them share two."""
 BLIND_DELAY_S = 2
 UNSEEN = "no look at what was written was answered in time, so the audit has only the counts"
 SPELLING = re.compile(
@@ -66,7 +65,7 @@ class Browse(Experiment):
     )
     seed = Seed(people=1000, friends=2)
 
-    def variant(self, name: str) -> Variant:
+    def variant(self, name: str) -> BrowseVariant:
         spelled = SPELLING.fullmatch(name)
         if spelled is None or (spelled["replicas"] and spelled["database"] == "sqlite"):
             raise UnknownVariant(
@@ -75,19 +74,17 @@ class Browse(Experiment):
                 f"-counter-keyset-cached, in this order{did_you_mean(name, self.variants)}"
             )
         servers = int(spelled["servers"] or 1)
-        database = replace(
-            DATABASES[spelled["database"]],
-            app_servers=servers,
-            balanced=servers > 1,
-            app_cpus=APP_CPUS,
-            replicas=int(spelled["replicas"] or 0),
-            replica_delay_s=BLIND_DELAY_S if spelled["blind"] else 0,
-        )
         settings = {**INSTALLED, "FEED_LISTING": LISTINGS[spelled["listing"]]}
         if spelled["blind"]:
             settings["OWN_WRITES_S"] = "0"
-        plain = Variant.plain(name, spelled["database"], settings)
-        return replace(plain, database=database)
+        plain = BrowseVariant.plain(name, spelled["database"], settings)
+        return replace(
+            plain,
+            database=replace(plain.database, app_servers=servers),
+            is_balanced=servers > 1,
+            replicas=int(spelled["replicas"] or 0),
+            replica_delay_s=BLIND_DELAY_S if spelled["blind"] else 0,
+        )
 
     def seeding(self) -> Sequence[Sequence[str]]:
         return (("seed_likes",),)
@@ -118,6 +115,7 @@ class Browse(Experiment):
 
     def conclude(self, measured: Measured) -> None:
         service = measured.service
+        assert isinstance(service, BrowseService)
         service.stop_web()
         sights = read_sights(service.replica_lag) if service.replicas else []
         measured.result.extra = _lag(sights, *measured.requests.window)

@@ -12,9 +12,9 @@ from lab.results.requests import Requests
 from lab.results.summary import Summary
 from lab.results.thresholds import HeldSummary
 from lab.running.load import Load
-from launch.variants import DATABASES, Variant
-from replays.browse.experiment import APP_CPUS, INSTALLED, LISTINGS, Browse
+from replays.browse.experiment import INSTALLED, LISTINGS, Browse
 from replays.browse.presentation import BrowsePresentation, published_figures
+from replays.browse.service import BrowseVariant
 
 SHAPES = {"smoke": 1, "load": 100, "stress": 500}
 PAUSE_S = 4
@@ -102,7 +102,7 @@ class Published001(Browse):
     threshold_p99_ms: ClassVar[float] = 50
     around_s = 20
 
-    def variant(self, name: str) -> Variant:
+    def variant(self, name: str) -> BrowseVariant:
         step = STEPS.get(name)
         return super().variant(name) if step is None else _variant(name, step)
 
@@ -146,17 +146,14 @@ def run_figures(requests: Requests) -> dict[str, float | None]:
     return named | {"run_success": 1 - failed / len(answered)}
 
 
-def _variant(name: str, step: Step) -> Variant:
-    database = replace(
-        DATABASES["mysql_tuned"],
-        app_servers=step.servers,
-        threads=step.threads,
-        balanced=step.proxied,
-        proxy_keeps=step.proxy_keeps,
-        app_cpus=APP_CPUS,
-        replicas=step.replicas,
-    )
+def _variant(name: str, step: Step) -> BrowseVariant:
     log = {"LOG_IN_BACKGROUND": "1"} if step.log_in_background else {}
     threads = {"WEB_THREADS": str(step.threads)}
-    plain = Variant.plain(name, "mysql_tuned", ONE_PROCESS | threads | log)
-    return replace(plain, database=database)
+    plain = BrowseVariant.plain(name, "mysql_tuned", ONE_PROCESS | threads | log)
+    return replace(
+        plain,
+        database=replace(plain.database, app_servers=step.servers, threads=step.threads),
+        is_balanced=step.proxied,
+        proxy_keeps=step.proxy_keeps,
+        replicas=step.replicas,
+    )

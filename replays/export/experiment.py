@@ -11,8 +11,9 @@ from lab.results.requests import Requests
 from lab.running.load import Load
 from launch.service import Seed
 from launch.unknown import none_of
-from launch.variants import UnknownVariant, Variant
+from launch.variants import UnknownVariant
 from replays.export.presentation import ExportPresentation
+from replays.export.service import ExportVariant
 
 ORDINARY = ("POST /v1/token/", "GET /v1/feed/")
 EXPENSIVE = ("GET /v1/me/export/", "GET /v1/me/report/", "FEED export from order to file")
@@ -53,15 +54,15 @@ class Export(Experiment):
     )
     seed = Seed(people=100, friends=50, password=PASSWORD)
 
-    def variant(self, name: str) -> Variant:
+    def variant(self, name: str) -> ExportVariant:
         if name not in SETTINGS:
             raise UnknownVariant(none_of(name, SETTINGS))
         database = name.partition("-")[0]
-        variant = Variant.plain(name, database, ONE_PROCESS | SETTINGS[name])
+        variant = ExportVariant.plain(name, database, ONE_PROCESS | SETTINGS[name])
         if name.endswith("-background"):
             return replace(variant, workers=("make_exports",), options={"order": ""})
         if name.endswith("-replica"):
-            return replace(variant, database=replace(variant.database, replicas=1))
+            return replace(variant, replicas=1)
         return variant
 
     def loads(self, asked: Asked) -> list[Load]:

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from lab.experiments.base import Asked
 from lab.running.load import Load
-from launch.variants import Variant
 from replays.export.experiment import Export
 from replays.export.presentation import ExportPresentation
+from replays.export.service import ExportVariant
 
 USERS = 50
 PACE_S = 60
@@ -49,7 +49,7 @@ class Published004(Export):
     seed = Export.seed._replace(people=USERS + 2, friends=USERS)
     around_s = 60
 
-    def variant(self, name: str) -> Variant:
+    def variant(self, name: str) -> ExportVariant:
         variant = super().variant(name)
         return replace(variant, settings={**variant.settings, **PATIENT})
 

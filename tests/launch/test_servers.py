@@ -16,7 +16,6 @@ from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, base, servers_for
 from launch.servers.base import docker_answers, installed
 from launch.servers.redis import redis_name
 from launch.variants import Variant
-from replays.browse.experiment import Browse
 
 SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=1s"]
 
@@ -119,18 +118,6 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(monkeypatch):
 
     with pytest.raises(RunFailed, match="LAB_REDIS=memcached is none of redis, valkey"):
         installed(Redis)
-
-
-@pytest.mark.parametrize("chosen", ["mysql", ""])
-def test_replicas_of_mysql_are_refused_before_anything_starts(
-    chosen, only, processes, tmp_path, monkeypatch
-):
-    program(only / "mysqld")
-    monkeypatch.setenv("LAB_MYSQL", chosen)
-    variant = Browse().variant("mysql_tuned-1server-1replica-counter")
-
-    with pytest.raises(RunFailed, match="replicas need MariaDB"):
-        servers_for(variant, "auto", processes, tmp_path)
 
 
 def test_a_missing_binary_is_named_with_its_package(processes, tmp_path, monkeypatch):

@@ -11,9 +11,9 @@ import pytest
 
 from launch import quota
 from launch.processes import Processes
-from launch.replication import Sight
 from launch.variants import UnknownVariant
 from replays.browse.experiment import Browse, Probe, audit
+from replays.replication import Sight
 
 SMALL = ["--loads=smoke", "--users=5", "--run-time=3s", "--people=20"]
 GOOD = "sqlite-counter"
@@ -125,7 +125,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(name):
 def test_the_published_servers_and_replicas_can_be_chosen():
     variant = Browse().variant("mysql_tuned-5servers-4replicas")
 
-    assert (variant.database.app_servers, variant.database.replicas) == (5, 4)
+    assert (variant.database.app_servers, variant.replicas) == (5, 4)
     assert variant.environment["FEED_LISTING"] == "aggregate"
 
 

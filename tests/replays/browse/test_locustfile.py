@@ -6,9 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from launch.processes import Processes
-from launch.service import Seed, Service
+from launch.service import Seed
 from replays.browse.experiment import Browse
 from replays.browse.ramp import users_at
+from replays.browse.service import BrowseService
 
 
 @given(st.floats(0, 200), st.integers(1, 500), st.floats(0, 60), st.floats(1, 60))
@@ -25,7 +26,7 @@ def test_the_shape_ramps_up_holds_and_ramps_down(second, peak, ramp_s, hold_s):
 def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("browse")
     with Processes(folder / "logs") as processes:
-        service = Service(Browse().variant("sqlite-counter"), processes, folder)
+        service = BrowseService(Browse().variant("sqlite-counter"), processes, folder)
         service.prepare(Seed(people=20, friends=2), [("seed_likes", "--posts=50", "--likes=99")])
         service.start()
         yield service

@@ -8,9 +8,11 @@ from http.client import HTTPConnection
 import pytest
 from django.core.signing import TimestampSigner
 
-from launch.processes import Processes
-from launch.service import Seed, Service
+from launch.processes import Processes, RunFailed
+from launch.service import Seed
+from replays import replicated
 from replays.browse.experiment import Browse
+from replays.browse.service import BrowseService
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +20,7 @@ def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("service")
     with Processes(folder / "logs") as processes:
         variant = Browse().variant("mysql_tuned-1server-1replica-counter")
-        service = Service(variant, processes, folder)
+        service = BrowseService(variant, processes, folder)
         service.prepare(Seed(people=3, friends=2), [("seed_likes", "--posts=3", "--likes=0")])
         service.start()
         processes.stop("replication")  # it waits for positions too
@@ -151,3 +153,11 @@ def test_an_unreachable_replica_is_left_out(service, client):
 
     assert statuses.count(200) >= 18
     assert set(statuses[3:]) == {200}
+
+
+def test_replicas_of_mysql_are_refused_before_anything_starts(tmp_path, monkeypatch):
+    monkeypatch.setattr(replicated, "installed", lambda server: "/usr/sbin/mysqld")
+    variant = Browse().variant("mysql_tuned-1server-1replica-counter")
+
+    with Processes(tmp_path) as processes, pytest.raises(RunFailed, match="replicas need MariaDB"):
+        BrowseService(variant, processes, tmp_path)

@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from launch.processes import Processes, free_port
-from launch.servers.proxies import Nginx
+from replays.browse.service import Nginx
 
 
 class Handler(BaseHTTPRequestHandler):

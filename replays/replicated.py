@@ -1,10 +1,17 @@
-"""Read replicas of a private MariaDB server, by global transaction ids."""
+"""A service whose MariaDB has read replicas, which follow it by global transaction ids."""
 
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, ClassVar
 
 from launch.processes import RunFailed
+from launch.servers import INSTALLED
 from launch.servers.base import LAUNCHERS, Backend, installed
 from launch.servers.mysql import MySQL
+from launch.service import Seed, Service
+from launch.variants import Variant
 
 REPLICATED = ("--log-bin=binlog", "--server-id=1", "--binlog-format=ROW")
 """What makes a server a primary, whatever its profile says of the log."""
@@ -18,7 +25,7 @@ CATCH_UP_WITHIN_S = 60
 
 
 def following(host: str, port: int, *, delay_s: int = 0) -> tuple[str, str]:
-    """Return what makes an empty server a replica, as the image of compose does too."""
+    """Return what makes an empty server a replica."""
     return (
         f"CHANGE MASTER TO MASTER_HOST='{host}', MASTER_PORT={port}, MASTER_USER='root', "
         f"MASTER_USE_GTID=slave_pos, MASTER_DELAY={delay_s}",
@@ -96,3 +103,51 @@ class Replicas(Backend):
 
     def version(self) -> str:
         return f"{self.primary.version()}, and {len(self.servers)} read replicas"
+
+
+@dataclass(frozen=True)
+class ReplicatedVariant(Variant):
+    service: ClassVar[str] = "replays.replicated.ReplicatedService"
+
+    replicas: int = 0
+    """Read replicas of its MySQL server."""
+    replica_delay_s: int = 0
+    """How long the replicas wait before they do what the primary did."""
+
+
+class ReplicatedService(Service):
+    variant: ReplicatedVariant
+    replicas: Replicas | None = None
+
+    def __init__(
+        self, variant: ReplicatedVariant, *arguments: Any, servers: str = "auto", **options: Any
+    ) -> None:
+        super().__init__(variant, *arguments, servers=servers, **options)
+        self.replica_lag = self.folder / "replication.csv"
+        """Written while the service runs, where it has replicas (``replays.replication``)."""
+        if variant.replicas:
+            self._add_replicas(servers)
+
+    def _add_replicas(self, servers: str) -> None:
+        if servers not in INSTALLED:
+            raise RunFailed(f"--servers {servers} has no read replicas; installed binaries do")
+        refuse_mysql()
+        count, delay_s = self.variant.replicas, self.variant.replica_delay_s
+        where, profile = self.folder / "mysql", self.variant.database.profile or ""
+        local = LAUNCHERS["local"]
+        primary = MySQL(self.processes, where, local, profile=profile, options=REPLICATED)
+        self.replicas = Replicas(primary, count, delay_s=delay_s)
+        others = [server for server in self.servers if not isinstance(server, MySQL)]
+        self.servers = [primary, self.replicas, *others]
+
+    def prepare(self, seed: Seed, seeding: Sequence[Sequence[str]] = ()) -> None:
+        super().prepare(seed, seeding)
+        if self.replicas:
+            self.replicas.catch_up()
+
+    def start(self) -> None:
+        super().start()
+        if self.replicas:
+            ports = [self.replicas.primary.port, *(it.port for it in self.replicas.servers)]
+            watch = ("-m", "replays.replication", str(self.replica_lag), *map(str, ports))
+            self.processes.start("replication", [sys.executable, *watch], {})
