@@ -5,16 +5,15 @@ from collections.abc import Mapping
 import numpy as np
 from django.core.management.color import no_style
 from django.db import connection
+from django.db.models import Model
 
 from bench.graphs import SEED, Graph
 from bench.posts import Delivered
 from feed.audit import Audit, Due, Stored, audit_one
 from feed.recipients import Ids
 from feed.timeline_stores.base import TimelineStore
-from feed.timeline_stores.redis import RedisStore
 from feed.timeline_stores.redis_cluster import Cluster
-from feed.timeline_stores.sql import SQLStore
-from feed.timeline_stores.trimmed import TrimmedStore
+from feed.timeline_stores.redis_servers import RedisServers
 
 SAMPLE = 20
 CREATED = 10_000
@@ -41,19 +40,19 @@ def entries(timeline: TimelineStore, owner_ids: Ids) -> int:
 
 def begin(timeline: TimelineStore, owner_ids: Ids) -> None:
     """Let these owners have empty timelines, which are whole."""
-    if isinstance(timeline, TrimmedStore):
+    if timeline.takes_loads:
         for start in range(0, len(owner_ids), CREATED):
             pending = timeline.create(owner_ids[start : start + CREATED].tolist())
             if pending:
-                timeline.settle(pending, through=0)
+                timeline.activate(pending, through=0)
 
 
 def empty(timeline: TimelineStore) -> None:
     """Clear a store; truncate a table, since the purge of deleted rows takes minutes."""
-    if not isinstance(timeline, SQLStore):
+    table = _table_of(timeline)
+    if not table:
         timeline.clear()
         return
-    table = timeline.model._meta.db_table
     connection.ops.execute_sql_flush(
         connection.ops.sql_flush(no_style(), [table], reset_sequences=True)
     )
@@ -61,13 +60,13 @@ def empty(timeline: TimelineStore) -> None:
 
 def stored_bytes(timeline: TimelineStore) -> int | None:
     """Return what the server keeps, of which a difference says something; None in the process."""
-    if isinstance(timeline, RedisStore):
+    if isinstance(timeline.servers, RedisServers):
         told = [client.info("memory") for client in timeline.servers.clients()]
         return sum(map(_bytes_of_keys, told))
-    if isinstance(timeline, SQLStore):
-        mysql = connection.vendor == "mysql"
-        return _table_bytes(timeline.model._meta.db_table) if mysql else _file_bytes()
-    return None
+    table = _table_of(timeline)
+    if not table:
+        return None
+    return _table_bytes(table) if connection.vendor == "mysql" else _file_bytes()
 
 
 def exchanged(timeline: TimelineStore) -> dict[str, int]:
@@ -75,11 +74,16 @@ def exchanged(timeline: TimelineStore) -> dict[str, int]:
 
     A round trip to a primary ends with one WAIT. Other stores confirm nothing.
     """
-    if not isinstance(timeline, RedisStore) or not isinstance(timeline.servers, Cluster):
+    if not isinstance(timeline.servers, Cluster):
         return {}
     told = [client.info("everything") for client in timeline.servers.clients()]
     waits = (it.get("cmdstat_wait", {"calls": 0})["calls"] for it in told)
     return {"trips": sum(waits), "replicated": sum(it["master_repl_offset"] for it in told)}
+
+
+def _table_of(timeline: TimelineStore) -> str | None:
+    model: type[Model] | None = getattr(timeline, "model", None)
+    return model._meta.db_table if model else None
 
 
 def _bytes_of_keys(memory: Mapping[str, int]) -> int:

@@ -16,6 +16,7 @@ from bench.posts import make_posts
 from feed.models import Post
 from feed.recipients import Ids
 from feed.selectors import read_timeline
+from feed.timeline import read_page
 
 POSTS = 1_100
 """More than any store keeps of a timeline."""
@@ -46,10 +47,10 @@ def fill(engine: Engine, fillers: Fillers) -> tuple[Ids, float | None]:
 def reads(engine: Engine, owner_ids: Ids) -> Iterator[dict[str, Any]]:
     """Read pages of these timelines; yield what was read, how often, and the seconds."""
     timeline = engine.timeline
-    deep = timeline.page(int(owner_ids[0]), limit=DEEP)[-1]
+    deep = read_page(timeline, int(owner_ids[0]), limit=DEEP).ids[-1]
     ways: dict[str, Callable[[int], Any]] = {
-        "first page": lambda owner_id: timeline.page(owner_id, limit=PAGE),
-        "deep page": lambda owner_id: timeline.page(owner_id, before=deep, limit=PAGE),
+        "first page": lambda owner_id: read_page(timeline, owner_id, limit=PAGE),
+        "deep page": lambda owner_id: read_page(timeline, owner_id, before=deep, limit=PAGE),
         "hydrated": lambda owner_id: read_timeline(owner_id=owner_id, before=None, limit=PAGE),
     }
     shuffled = np.random.default_rng(SEED).permutation(owner_ids).tolist()

@@ -186,21 +186,19 @@ FEED_STRATEGIES = {
 # … and where they are kept.
 FEED_TIMELINE_STORE = env.str("FEED_TIMELINE_STORE", default="setbased")
 FEED_TIMELINE_STORES = {
-    "rowwise": {"BACKEND": "feed.timeline_stores.rowwise.Rowwise"},
-    "bulk": {"BACKEND": "feed.timeline_stores.bulk.Bulk"},
-    "setbased": {"BACKEND": "feed.timeline_stores.setbased.SetBased"},
+    "rowwise": {"BACKEND": "feed.timeline_stores.rows.Rowwise"},
+    "bulk": {"BACKEND": "feed.timeline_stores.rows.Bulk"},
+    "setbased": {"BACKEND": "feed.timeline_stores.rows.SetBased"},
+    "pull": {"BACKEND": "feed.timeline_stores.rows.Pull"},
     "packed": {"BACKEND": "feed.timeline_stores.packed.Packed"},
-    "pull": {"BACKEND": "feed.timeline_stores.pull.Pull"},
-    "memory": {"BACKEND": "feed.timeline_stores.memory.Memory"},
     "roundtrip": {
-        "BACKEND": "feed.timeline_stores.roundtrip.RoundTrip",
+        "BACKEND": "feed.timeline_stores.published.RoundTrip",
         "OPTIONS": {"url": TIMELINE_URL},
     },
     "pipeline": {
-        "BACKEND": "feed.timeline_stores.pipeline.Pipeline",
+        "BACKEND": "feed.timeline_stores.published.Pipeline",
         "OPTIONS": {"url": TIMELINE_URL},
     },
-    "script": {"BACKEND": "feed.timeline_stores.script.Script", "OPTIONS": {"url": TIMELINE_URL}},
     "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": {"url": TIMELINE_URL}},
     "log": {"BACKEND": "feed.timeline_stores.log.Log", "OPTIONS": {"url": TIMELINE_URL}},
 }

@@ -13,6 +13,7 @@ from feed import celebrities, epochs
 from feed.compare import Ids, compare
 from feed.models import Post
 from feed.readers import is_active
+from feed.timeline import read_page
 from feed.timeline_stores.base import ALL, Held, TimelineStore
 
 EXAMPLES = 5
@@ -89,10 +90,9 @@ class Shown(Stored):
         self.merged = np.array([], np.int64)
 
     def held(self, owner_id: int) -> Held:
-        page = self.store.page(owner_id, limit=PAGE)
-        ids = page
+        ids = page = read_page(self.store, owner_id, limit=PAGE).ids
         while len(page) == PAGE:
-            page = self.store.page(owner_id, before=page[-1], limit=PAGE)
+            page = read_page(self.store, owner_id, before=page[-1], limit=PAGE).ids
             ids = ids + page
         return Held(ids, floor=0)
 

@@ -15,11 +15,10 @@ A post that is delivered and merged too is shown once.
 from collections.abc import Collection, Sequence
 from datetime import timedelta
 from math import inf
-from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connections, transaction
-from django.db.models import Count
+from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 
 from accounts.friendships import friend_ids, renew_versions
@@ -27,12 +26,8 @@ from accounts.ids import MAX_ID
 from accounts.models import Friendship, Person
 from feed import epochs, readers
 from feed.models import Celebrity
+from feed.timeline_stores.base import TimelineStore
 from runtime.remembered import Pause, Remembered
-
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-
-    from feed.timeline_stores.base import TimelineStore
 
 AUTO = "auto"
 """Value of FEED_PULL_ABOVE: so many as this process delivers to within FEED_PULL_LAG_MS."""
@@ -99,7 +94,7 @@ def _friends_among(owner_id: int, authors: Collection[int]) -> list[int]:
         return [friend_id for (friend_id,) in cursor.fetchall()]
 
 
-def deliverable() -> "QuerySet[Friendship]":
+def deliverable() -> QuerySet[Friendship]:
     """Return the friendships along which posts are delivered."""
     along = readers.deliverable()
     if not merged():
@@ -107,12 +102,12 @@ def deliverable() -> "QuerySet[Friendship]":
     return along.exclude(person_id__in=pulled().values("person_id"))
 
 
-def pulled() -> "QuerySet[Celebrity]":
+def pulled() -> QuerySet[Celebrity]:
     """Return the celebrities whose posts are not delivered to their friends."""
     return Celebrity.objects.filter(state=Celebrity.State.PULLED)
 
 
-def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
+def continue_crossings(store: TimelineStore, *, per_s: float | None = None) -> None:
     """Look for people who cross the threshold, now and then, and finish crossings.
 
     A process with another store than the epoch's leaves that to others. ``per_s``: deliveries per
@@ -121,7 +116,7 @@ def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
     if epochs.get_or_begin(store).store != store.alias:
         return
     if _pause.is_over():
-        look(store, per_s=per_s)
+        begin_crossings(store, per_s=per_s)
     if not merged():
         return
     long_ago = Now() - timedelta(seconds=ENTERING_S)
@@ -133,7 +128,7 @@ def advance(store: "TimelineStore", *, per_s: float | None = None) -> None:
         _leave(store, author_id)
 
 
-def look(store: "TimelineStore", *, per_s: float | None = None) -> None:
+def begin_crossings(store: TimelineStore, *, per_s: float | None = None) -> None:
     """Begin to move the people who have crossed the threshold, up or down."""
     above = _threshold(store, per_s)
     if above is None:
@@ -154,7 +149,7 @@ def look(store: "TimelineStore", *, per_s: float | None = None) -> None:
     forget()
 
 
-def _threshold(store: "TimelineStore", per_s: float | None) -> int | None:
+def _threshold(store: TimelineStore, per_s: float | None) -> int | None:
     """Return the most friends of somebody whose posts are delivered; 0: any, None: not known."""
     if store.is_computed_on_read:
         return 0
@@ -175,7 +170,7 @@ def _move(author_id: int, before: str, after: str) -> None:
         of_author.update(state=after, changed_at=Now())
 
 
-def _leave(store: "TimelineStore", author_id: int) -> None:
+def _leave(store: TimelineStore, author_id: int) -> None:
     """Leave everything so far to the database in the timelines of an author's friends."""
     last = 0
     friends = friend_ids(author_id).order_by("friend_id")

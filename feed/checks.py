@@ -17,22 +17,6 @@ from feed.visibility import POLICIES
 
 
 @register()
-def check_timeline_is_shared(**kwargs: Any) -> list[CheckMessage]:
-    """A strategy that delivers in another process needs a shared store."""
-    strategy, store = get_strategy(), get_timeline_store()
-    if not strategy.needs_shared_store or store.is_shared:
-        return []
-    return [
-        Error(
-            f"The strategy {strategy.alias!r} delivers in another process, but the store "
-            f"{store.alias!r} is not shared between processes.",
-            hint="Choose a shared store with FEED_TIMELINE_STORE, or FEED_STRATEGY=inline.",
-            id="feed.E001",
-        )
-    ]
-
-
-@register()
 def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
     """A strategy that delivers in parts needs a store that accepts partial delivery."""
     strategy, store = get_strategy(), get_timeline_store()
@@ -117,6 +101,21 @@ def check_no_setting_has_an_old_name(**kwargs: Any) -> list[CheckMessage]:
             id="feed.E008",
         )
         for name in settings.OLD_NAMES
+    ]
+
+
+@register(deploy=True)
+def check_store_heals(**kwargs: Any) -> list[CheckMessage]:
+    """Warn if the timelines are in a store that is there for comparison."""
+    store = get_timeline_store()
+    if store.is_healing:
+        return []
+    return [
+        checks.Warning(
+            f"The store {store.alias!r} doesn't heal: what it loses of a feed is not shown again.",
+            hint="Choose another one with FEED_TIMELINE_STORE; this one is there for comparison.",
+            id="feed.W003",
+        )
     ]
 
 

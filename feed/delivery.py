@@ -123,8 +123,8 @@ def _heal() -> None:
     began_at = time.monotonic()
     store, until = get_timeline_store(), began_at + HEAL_WITHIN_S
     steps = (
-        partial(epochs.check, store),
-        partial(celebrities.advance, store, per_s=batches.pace.per_s),
+        partial(epochs.renew_if_lost, store),
+        partial(celebrities.continue_crossings, store, per_s=batches.pace.per_s),
         partial(friendships.finish_changes, until=until),
         partial(people.finish_changes, until=until),
         _forget_delivered_poison,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.db import (
@@ -26,10 +26,9 @@ from django.db.models.functions import Now
 from accounts.ids import MAX_ID
 from feed.due import newest_post_id
 from feed.models import Epoch, Post, TimelineFloor
+from feed.timeline_stores import get_timeline_store, timeline_stores
+from feed.timeline_stores.base import TimelineStore
 from runtime.remembered import Remembered
-
-if TYPE_CHECKING:
-    from feed.timeline_stores.base import TimelineStore
 
 logger = logging.getLogger(__name__)
 
@@ -59,9 +58,14 @@ def forget() -> None:
     _known.forget()
 
 
-def get_or_begin(store: "TimelineStore") -> Epoch:
+def get_or_begin(store: TimelineStore) -> Epoch:
     """Return the epoch, as it was at most a second ago; the first use of a store begins one."""
     return _get() or _begin_first(store)
+
+
+def get_store() -> TimelineStore:
+    """Return the store that has the timelines, which may be another one than the setting names."""
+    return timeline_stores[get_or_begin(get_timeline_store()).store]
 
 
 def active_days() -> int:
@@ -77,12 +81,12 @@ def _get() -> Epoch | None:
     return epoch
 
 
-def is_usable(store: "TimelineStore") -> bool:
+def is_usable(store: TimelineStore) -> bool:
     """Tell whether timelines may be read from this store."""
     return reason_unusable(store, get_or_begin(store)) is None
 
 
-def confirm(store: "TimelineStore") -> None:
+def confirm(store: TimelineStore) -> None:
     """Make sure that the store is usable, as far as this process knows. Raises StoreUnusable.
 
     To be called before delivering posts that are either committed or in the caller's transaction.
@@ -91,7 +95,7 @@ def confirm(store: "TimelineStore") -> None:
         raise StoreUnusable(reason)
 
 
-def change(store: "TimelineStore", owner_ids: Sequence[int]) -> None:
+def change(store: TimelineStore, owner_ids: Sequence[int]) -> None:
     """Leave everything so far to the database, in the timelines of these owners.
 
     A batch may still be on its way to them that knows nothing of what has just been committed. It
@@ -122,7 +126,7 @@ def wait_for_deliveries(through: int = MAX_ID) -> None:
     list(pending.order_by("id").select_for_update().values_list("id", flat=True))
 
 
-def reason_unusable(store: "TimelineStore", epoch: Epoch) -> str | None:
+def reason_unusable(store: TimelineStore, epoch: Epoch) -> str | None:
     """Return why a store can't be used in an epoch; None if it can."""
     if epoch.store != store.alias:
         return (
@@ -131,12 +135,12 @@ def reason_unusable(store: "TimelineStore", epoch: Epoch) -> str | None:
         )
     if epoch.closed_at is not None:
         return "a new epoch is about to begin"
-    if not store.is_on(epoch.server):
+    if not store.servers.are(epoch.server):
         return "the server of the timelines was restarted or replaced"
     return None
 
 
-def check(store: "TimelineStore") -> None:
+def renew_if_lost(store: TimelineStore) -> None:
     """Begin a new epoch if the store was lost, or isn't as old as the database."""
     epoch = get_or_begin(store)
     if epoch.store != store.alias:
@@ -145,7 +149,7 @@ def check(store: "TimelineStore") -> None:
         since = Now() - timedelta(seconds=ABANDONED_S)
         if not Epoch.objects.filter(closed_at__lt=since).exists():
             return
-    successor = store.successor(epoch.server)
+    successor = store.servers.successor(epoch.server)
     if epoch.closed_at is None and successor and not store.is_ahead_of_database():
         if _go_on(epoch, *successor):
             return
@@ -178,7 +182,7 @@ def _go_on(epoch: Epoch, server: str, lost_s: float) -> bool:
     return True
 
 
-def begin(store: "TimelineStore") -> Epoch:
+def begin(store: TimelineStore) -> Epoch:
     """Begin a new epoch with this store: every timeline is absent, and the database answers.
 
     Returns the epoch before. Its timelines stay where they are: on the same server they may belong
@@ -197,18 +201,18 @@ def begin(store: "TimelineStore") -> Epoch:
     return old
 
 
-def _values(store: "TimelineStore") -> dict[str, Any]:
+def _values(store: TimelineStore) -> dict[str, Any]:
     return {
         "number": secrets.randbits(32),
         "store": store.alias,
-        "server": store.server_id(),
+        "server": store.servers.identity(),
         "floor": newest_post_id(),
         "shards": settings.FEED_SHARDS or store.suitable_shards(),
         "active_days": settings.FEED_ACTIVE_DAYS,
     }
 
 
-def _begin_first(store: "TimelineStore") -> Epoch:
+def _begin_first(store: TimelineStore) -> Epoch:
     try:
         with transaction.atomic():
             is_new = not Post.objects.exclude(delivered_at=None).exists()

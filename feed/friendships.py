@@ -16,7 +16,6 @@ from accounts import blocks, friendships, limits
 from accounts.friendships import RequestState, friend_ids
 from feed import epochs
 from feed.models import AuthorChange, FriendshipChange
-from feed.timeline_stores import store_of_the_epoch
 
 logger = logging.getLogger(__name__)
 
@@ -118,5 +117,5 @@ def _finish(changes: Sequence[FriendshipChange]) -> None:
     """Leave everything so far to the database, in the timelines of both people of each change."""
     epochs.forget()  # a new one may have begun
     owners = {it for change in changes for it in (change.person_id, change.friend_id)}
-    epochs.change(store_of_the_epoch(), sorted(owners))
+    epochs.change(epochs.get_store(), sorted(owners))
     FriendshipChange.objects.filter(id__in=[change.id for change in changes]).delete()

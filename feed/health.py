@@ -18,7 +18,7 @@ from feed.models import Celebrity
 from feed.recent_rates import WINDOW_S, recent_rates
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
-from feed.timeline_stores.redis_server import thread
+from feed.timeline_stores.redis_servers import thread
 from runtime.question import Answer, Question
 from runtime.remembered import Remembered
 
@@ -65,8 +65,9 @@ class StatusView(Probe):
             found, store = _with_store(_counts)
         except (DatabaseError, TimeoutError):
             return Response(AWAY, status=503)
-        chosen = {"strategy": get_strategy().alias, "store": get_timeline_store().alias}
-        return Response({**chosen, "store_state": store, **found})
+        chosen = get_timeline_store()
+        state = {"store": chosen.alias, "store_is_healing": chosen.is_healing, "store_state": store}
+        return Response({"strategy": get_strategy().alias, **state, **found})
 
 
 def _ask_database() -> tuple[str, selectors.Backlog, str]:

@@ -26,7 +26,8 @@ from feed import epochs
 from feed.models import Post
 from feed.serializers import PostSerializer
 from feed.timeline_stores import get_timeline_store
-from feed.timeline_stores.redis_server import Rider, pipelined
+from feed.timeline_stores.base import Command
+from feed.timeline_stores.redis_servers import pipelined
 
 KEEP_S = 300
 MOST_KEPT = 10_000
@@ -52,22 +53,22 @@ class _Kept:
 _kept = _Kept("", b"")
 
 
-def mark_of_the_cache() -> Rider | None:
-    """Return the command that reads the mark; None without Redis."""
-    url = settings.CACHES["posts"].get("LOCATION")
-    return Rider(url, "GET", str(caches["posts"].make_key(_mark_key()))) if url else None
+def mark_command(url: str) -> Command | None:
+    """Return the command that reads the mark, if the cache is in the Redis at this URL."""
+    is_there = url and url == settings.CACHES["posts"].get("LOCATION")
+    return ("GET", str(caches["posts"].make_key(_mark_key()))) if is_there else None
 
 
-def hydrate(ids: Sequence[int], mark: Rider | None = None) -> dict[int, bytes]:
+def hydrate(ids: Sequence[int], mark: bytes | None = None) -> dict[int, bytes]:
     """Return the live posts with these ids, in their order, each as JSON (``PostSerializer``).
 
-    ``mark``: if it was read, this process may answer with posts that it has kept. Without an answer
-    of Redis, the database has the rest.
+    ``mark``: as it was before the ids were read, empty if there was none; then this process may
+    answer with posts that it has kept. Without an answer of Redis, the database has the rest.
     """
     posts: dict[int, bytes] = {}
     prefix = _prefix()
     with suppress(RedisError, ConnectionInterrupted):
-        held = _kept_under(prefix, mark) if mark and mark.was_sent else {}
+        held = {} if mark is None else _kept_under(prefix, mark)
         posts = {post_id: held[post_id] for post_id in ids if post_id in held}
         if missing := [post_id for post_id in ids if post_id not in posts]:
             cached = _cached(missing, prefix)
@@ -101,15 +102,15 @@ def forgetting(*post_ids: int) -> Iterator[None]:
         forget(*post_ids)
 
 
-def _kept_under(prefix: str, mark: Rider) -> dict[int, bytes]:
+def _kept_under(prefix: str, mark: bytes) -> dict[int, bytes]:
     """Return what this process has kept, to be added to."""
     global _kept
-    if not mark.reply:
+    if not mark:
         caches["posts"].add(_mark_key(), secrets.token_bytes(8), 2 * KEEP_S)
         return {}
     kept = _kept
-    if not kept.serves(prefix, mark.reply):
-        kept = _kept = _Kept(prefix, mark.reply)
+    if not kept.serves(prefix, mark):
+        kept = _kept = _Kept(prefix, mark)
     return kept.posts
 
 

@@ -17,10 +17,9 @@ from django.db.models.functions import Coalesce, Length, Now
 from accounts import erasure
 from accounts import services as accounts
 from accounts.models import Person
-from feed import friendships
+from feed import epochs, friendships
 from feed.hydration import forgetting
 from feed.models import AuthorChange, CopiedEntry, IdempotencyKey, Post, PostQuerySet, Reader
-from feed.timeline_stores import store_of_the_epoch
 
 LATE_S = 5.0
 """Age at which a change is finished once more, or for whoever died: by then no process trusts a
@@ -160,4 +159,4 @@ def _erase(person_id: int) -> None:
     IdempotencyKey.objects.filter(author_id=person_id).delete()
     Reader.objects.filter(person_id=person_id).delete()
     erasure.erase(person_id)
-    store_of_the_epoch().discard(person_id)
+    epochs.get_store().discard(person_id)

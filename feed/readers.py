@@ -6,7 +6,6 @@ to the database in their timeline, as after a friendship change (docs/decisions/
 """
 
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
 
 from django.db import DEFAULT_DB_ALIAS, OperationalError
 from django.db.models import QuerySet
@@ -15,16 +14,13 @@ from accounts.friendships import friend_ids, renew_versions
 from accounts.models import Friendship, Person
 from feed import epochs
 from feed.models import Reader
-
-if TYPE_CHECKING:
-    from feed.timeline_stores.base import TimelineStore
-
+from feed.timeline_stores.base import TimelineStore
 
 _noted: dict[tuple[int, date], set[int]] = {}
 """Readers whom this process has noted, by number of the epoch and day; only the latest are kept."""
 
 
-def is_noted(store: "TimelineStore", person_id: int) -> bool:
+def note_read(store: TimelineStore, person_id: int) -> bool:
     """Note that somebody reads; tell whether their timeline in the store may be read.
 
     It may not if the database takes no writes.
@@ -83,7 +79,7 @@ def _note(person_id: int, days: int) -> bool:
     return read_on is not None
 
 
-def _return(store: "TimelineStore", person_id: int) -> None:
+def _return(store: TimelineStore, person_id: int) -> None:
     """Deliver to a person again, and leave everything before to the database."""
     _begin_to_deliver(person_id)
     epochs.change(store, [person_id])

@@ -14,6 +14,8 @@ from feed.models import Post
 from feed.readers import delivered_since
 
 Ids = NDArray[np.int64]
+Deliveries = Sequence[tuple[int, Ids]]
+"""Post ids, each with the owners of the timelines that it is due in."""
 Version = tuple[int, date | None] | None
 """Of the friends that an author's posts are delivered to; None: they may not be cached."""
 
@@ -26,6 +28,10 @@ ENTRY_IDS = 40
 class _Joined(Aggregate):
     function = "GROUP_CONCAT"
     output_field = TextField()
+
+
+def deliveries_of(posts: Sequence[Post]) -> Deliveries:
+    return list(zip((post.id for post in posts), recipients_of(posts), strict=True))
 
 
 def recipients_of(posts: Sequence[Post]) -> list[Ids]:

@@ -6,10 +6,10 @@ from django.db.models import Func, Subquery
 from redis.exceptions import RedisError
 
 from feed import epochs
-from feed.hydration import hydrate, mark_of_the_cache
+from feed.hydration import hydrate, mark_command
 from feed.models import AGE, AuthorChange, FriendshipChange, Poison, Post
+from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
-from feed.timeline_stores.redis_server import taking_along
 from feed.visibility import visible
 
 MOST_IDS = 500
@@ -48,10 +48,12 @@ def read_timeline(*, owner_id: int, before: int | None, limit: int) -> Feed:
     It may have fewer posts than ``limit``, or none, and others behind it.
     """
     posts: dict[int, bytes] = {}
-    mark = mark_of_the_cache()
+    store = get_timeline_store()
+    mark, along = None, mark_command(store.servers.url)
     for size in (limit + 1, 2 * limit, MOST_IDS, MOST_IDS):  # an author's posts may all be hidden
-        with taking_along(mark):
-            ids = get_timeline_store().page(owner_id, before=before, limit=size)
+        ids, reply = read_page(store, owner_id, before=before, limit=size, along=along)
+        if reply is not None:
+            mark, along = reply, None
         posts |= hydrate(ids, mark)
         before = ids[-1] if len(ids) == size else None
         if before is None or len(posts) > limit:

@@ -31,9 +31,10 @@ class TimelineStore(NamedTuple):
 
     purpose: str
     is_transactional: bool
-    is_shared: bool
+    is_healing: bool
     is_computed_on_read: bool
     accepts_partial_delivery: bool
+    takes_loads: bool
     needs_redis: bool
 
 

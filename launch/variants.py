@@ -110,8 +110,12 @@ class Variant:
         plain, at, behind = name.partition("@")
         database, _, rest = plain.partition("-")
         strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
-        stores = [alias for alias, it in backends().timeline_stores.items() if it.is_shared]
-        spelled = ((database, DATABASES), (strategy, backends().strategies), (store, stores))
+        known = backends()
+        spelled = (
+            (database, DATABASES),
+            (strategy, known.strategies),
+            (store, known.timeline_stores),
+        )
         refuse_unknown(name, NAMING, *spelled)
         parts = {**PARTS, **more}
         celery = backends().strategies[strategy].needs_celery

@@ -24,7 +24,8 @@ def _with(flags, classes):
 
 REDIS_STORES = stores_with(needs_redis=True)
 SQL_STORES = stores_with(is_transactional=True, is_computed_on_read=False)
-SHARED_STORES = stores_with(is_shared=True, is_computed_on_read=False)
+WRITING_STORES = stores_with(is_computed_on_read=False)
+HEALING_STORES = stores_with(is_healing=True)
 STORES = stores_with()
 DELIVERING = strategies_with(delivers=True)
 CELERY_STRATEGIES = strategies_with(needs_celery=True)

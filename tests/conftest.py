@@ -18,6 +18,7 @@ from accounts.models import Friendship, Person
 from feed import delivery, epochs, health
 from feed.friendships import ask
 from feed.models import Epoch, Post
+from feed.timeline import rebuild
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.redis_cluster import SCHEME
 from launch import servers
@@ -96,13 +97,6 @@ def created_posts_have_times():
             instance.refresh_from_db(fields=["created_at"])
 
     post_save.connect(read, Post, weak=False)
-
-
-@pytest.fixture(autouse=True)
-def empty_memory_timelines(settings):
-    yield
-    if settings.FEED_TIMELINE_STORE == "memory":
-        get_timeline_store().clear()
 
 
 def database_url():
@@ -227,7 +221,7 @@ def whole_timelines():
     people = list(Person.objects.values_list("id", flat=True))
     store = begin_with(get_timeline_store())
     epochs.get_or_begin(store)
-    store.rebuild(people)
+    rebuild(store, people)
 
 
 def client_of(person_id):

@@ -1,6 +1,5 @@
 """Timeline stores: WHERE the deliveries of a post are kept."""
 
-from feed import epochs
 from feed.timeline_stores.base import TimelineStore
 from runtime.backends import BackendHandler
 
@@ -12,8 +11,3 @@ timeline_stores: BackendHandler[TimelineStore] = BackendHandler(
 def get_timeline_store() -> TimelineStore:
     """Return the timeline store that the setting FEED_TIMELINE_STORE names."""
     return timeline_stores.current
-
-
-def store_of_the_epoch() -> TimelineStore:
-    """Return the store that has the timelines, which may be another one than the setting names."""
-    return timeline_stores[epochs.get_or_begin(get_timeline_store()).store]

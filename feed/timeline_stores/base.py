@@ -1,15 +1,16 @@
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, NamedTuple
 
-from accounts.ids import MAX_ID
-from feed import celebrities, epochs, readers
-from feed.due import due_ids
 from feed.models import Post
 
 FEWEST_SHARDS, MOST_SHARDS = 2**6, 2**14
 ALL = 2**28
 """A limit above the length of any timeline."""
+Command = tuple[Any, ...]
+"""Of Redis."""
+Versions = Mapping[int, int]
+"""Owner id → version, of pending timelines."""
 
 
 class Held(NamedTuple):
@@ -20,8 +21,34 @@ class Held(NamedTuple):
     floor: int | None = None
     """The store is exact above this id; the database has the rest. None: the database has all,
     as of a timeline that is absent or pending; 0: the store has all."""
-    ticket: int | None = None
-    """Changes with the floor, in stores that load timelines from the database."""
+    version: int | None = None
+    """Changes with the floor, in stores that take loads."""
+    reply: bytes | None = None
+    """The reply to the command that went along, empty for nil; None if none went along."""
+
+
+class Servers:
+    """What keeps a store's timelines: here the service's own database."""
+
+    url = ""
+    """Of the Redis that takes another command along with a read; empty for others."""
+
+    def identity(self) -> str:
+        """Return which runs of which servers these are; empty for the database."""
+        return ""
+
+    def are(self, identity: str) -> bool:
+        """Tell whether this thread's connections are to the servers with this identity."""
+        return identity == self.identity()
+
+    def successor(self, identity: str) -> tuple[str, float] | None:
+        """Return how servers that had this identity are identified now, and for how many seconds
+        what was confirmed may have been lost since; None if everything may have been."""
+        return (identity, 0.0) if self.are(identity) else None
+
+    def suitable_shards(self) -> int:
+        """Return how many shards these servers need at least, a power of two."""
+        return FEWEST_SHARDS
 
 
 class TimelineStore(ABC):
@@ -29,20 +56,24 @@ class TimelineStore(ABC):
 
     A delivery puts one post id into one timeline. A post is due in its author's timeline and in
     the timelines of the author's friends. A timeline may be lost at any time: it is exact above
-    its floor, and the database answers for the rest (docs/decisions/0041).
+    its floor, and the database answers for the rest (docs/decisions/0041). ``feed.timeline`` puts
+    pages together from both.
     """
 
     is_transactional: ClassVar[bool] = False
     """Deliveries are part of the caller's database transaction."""
 
-    is_shared: ClassVar[bool] = True
-    """Every process sees the deliveries."""
+    is_healing: ClassVar[bool] = True
+    """What is lost of a timeline, or cut off, is computed from the database when it is read."""
 
     is_computed_on_read: ClassVar[bool] = False
     """Delivering writes nothing: a timeline is computed on each read."""
 
     accepts_partial_delivery: ClassVar[bool] = False
     """Implements ``deliver_to``, which delivers a post to some of its owners."""
+
+    takes_loads: ClassVar[bool] = False
+    """Implements ``create``, ``activate`` and ``load``: readers load what they have computed."""
 
     needs_redis: ClassVar[bool] = False
     """Needs the server at TIMELINE_URL."""
@@ -52,6 +83,8 @@ class TimelineStore(ABC):
 
     capacity: int | None = None
     """The newest N post ids of a timeline are kept; None keeps all."""
+
+    servers: Servers = Servers()
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
@@ -69,8 +102,18 @@ class TimelineStore(ABC):
         raise NotImplementedError(f"{self.alias} takes only whole posts")
 
     @abstractmethod
-    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
-        """Return up to ``limit`` ids that the store holds below ``before``."""
+    def read(
+        self,
+        owner_id: int,
+        *,
+        before: int | None = None,
+        limit: int = 20,
+        along: Command | None = None,
+    ) -> Held:
+        """Return up to ``limit`` ids that the store holds below ``before``.
+
+        ``along``: a command for the server at ``servers.url``, which is sent with the store's own.
+        """
 
     @abstractmethod
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
@@ -79,23 +122,33 @@ class TimelineStore(ABC):
         Called after a friendship change has committed; ``through`` is the newest post since.
         """
 
-    def server_id(self) -> str:
-        """Return which run of which server keeps the timelines; empty for the database."""
-        return ""
+    @abstractmethod
+    def clear(self) -> None:
+        """Make every timeline of this epoch absent."""
 
-    def is_on(self, server_id: str) -> bool:
-        """Tell whether this process uses the server with this id."""
-        return server_id == self.server_id()
+    def create(self, owner_ids: Sequence[int]) -> Versions:
+        """Create absent timelines, pending; return all that are pending."""
+        raise NotImplementedError(f"{self.alias} takes no loads")
 
-    def successor(self, server_id: str) -> tuple[str, float] | None:
-        """Return the id by now of the server that had this id, and for how many seconds receipts
-        since then may be worth nothing; None if everything may be lost.
+    def activate(self, pending: Versions, *, through: int) -> None:
+        """Let pending timelines begin above ``through``, the newest post after their creation."""
+        raise NotImplementedError(f"{self.alias} takes no loads")
+
+    def load(
+        self, owner_id: int, version: int, *, through: int, floor: int, ids: Sequence[int]
+    ) -> None:
+        """Add the ids that are due above ``floor`` up to ``through``, ascending.
+
+        Does nothing if the version has changed.
         """
-        return (server_id, 0.0) if self.is_on(server_id) else None
+        raise NotImplementedError(f"{self.alias} takes no loads")
+
+    def rebuild(self, owner_id: int) -> None:  # noqa: B027  most have nothing to do
+        """Compute a timeline from the database, in stores that take no loads."""
 
     def suitable_shards(self) -> int:
         """Return how many shards an epoch should begin with, a power of two."""
-        return FEWEST_SHARDS
+        return self.servers.suitable_shards()
 
     def steady_after(self) -> int:
         """Return after how many deliveries an empty store works as it does for good."""
@@ -105,7 +158,7 @@ class TimelineStore(ABC):
         """Tell whether the store has deliveries of posts that the database doesn't know."""
         return False
 
-    def begin(self) -> None:  # noqa: B027  most have nothing to do
+    def begin(self) -> None:  # noqa: B027
         """Make every timeline absent, at the beginning of an epoch, in its transaction.
 
         Stores whose keys have the number of the epoch in them need do nothing.
@@ -120,40 +173,6 @@ class TimelineStore(ABC):
 
     def discard(self, owner_id: int) -> None:  # noqa: B027
         """Free the memory of the timeline of a person who was deleted."""
-
-    @abstractmethod
-    def clear(self) -> None:
-        """Make every timeline of this epoch absent."""
-
-    def page(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> list[int]:
-        """Return up to ``limit`` post ids below ``before`` of a timeline, newest first.
-
-        Fewer than ``limit`` means that the timeline ends there. What the store doesn't hold comes
-        from the database.
-        """
-        if not (epochs.is_usable(self) and readers.is_noted(self, owner_id)):
-            return due_ids(owner_id, before=before, limit=limit)
-        authors = celebrities.merged()
-        held = self.read(owner_id, before=before, limit=limit)
-        ids = held.ids
-        if held.floor != 0 and len(ids) < limit:
-            ids = [*ids, *self.ask_database(owner_id, held, before=before, limit=limit)][:limit]
-        return celebrities.merge(owner_id, ids, authors, before=before, limit=limit)
-
-    def ask_database(
-        self, owner_id: int, held: Held, *, before: int | None, limit: int
-    ) -> list[int]:
-        """Return the ids up to the floor that continue a page. ``held``: the store's part of it.
-
-        Nothing above the floor: what is not delivered yet may not be on the next page either.
-        """
-        end = MAX_ID if held.floor is None else held.floor + 1
-        end = end if before is None else min(before, end)
-        return due_ids(owner_id, before=end, limit=limit - len(held.ids))
-
-    @abstractmethod
-    def rebuild(self, owner_ids: Sequence[int]) -> None:
-        """Compute these timelines from the database, as far back as the store keeps them."""
 
     def members(self, owner_id: int) -> list[int]:
         """Return what the store holds of a timeline above its floor, newest first."""

@@ -2,18 +2,30 @@ from abc import abstractmethod
 from collections.abc import Mapping, MutableMapping, Sequence
 from contextlib import AbstractContextManager
 
-from feed.timeline_stores.base import Held
+import numpy as np
+
+from feed.due import newest_post_id
+from feed.models import Post
+from feed.recipients import Deliveries, deliveries_of
+from feed.timeline_stores.base import Command, Held, TimelineStore, Versions
 from feed.timeline_stores.packing import unpack
+from feed.timeline_stores.rule import MOST_ID, Timeline
 from feed.timeline_stores.shards import by_owner
-from feed.timeline_stores.timeline import MOST_ID, Timeline
-from feed.timeline_stores.trimmed import Deliveries, Tickets, TrimmedStore
 
 PORTION = 1000
 """Most timelines that are locked at once."""
 
 
-class LockedStore(TrimmedStore):
-    """Timelines that are locked, changed in Python, and written back."""
+class LockedStore(TimelineStore):
+    """Timelines that are locked, changed in Python (``rule``), and written back."""
+
+    accepts_partial_delivery = True
+    takes_loads = True
+    capacity: int
+
+    def __init__(self, alias: str, *, capacity: int = 800) -> None:
+        super().__init__(alias)
+        self.capacity = capacity
 
     @abstractmethod
     def locked(self, owner_ids: Sequence[int]) -> AbstractContextManager[dict[int, Timeline]]:
@@ -26,18 +38,37 @@ class LockedStore(TrimmedStore):
     def begin(self) -> None:
         self.clear()
 
-    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+    def read(
+        self,
+        owner_id: int,
+        *,
+        before: int | None = None,
+        limit: int = 20,
+        along: Command | None = None,
+    ) -> Held:
         timeline = self.get(owner_id)
         return timeline.page(before, limit) if timeline else Held()
 
-    def write(self, deliveries: Deliveries) -> Tickets:
+    def deliver(self, posts: Sequence[Post]) -> None:
+        self._deliver(deliveries_of(posts))
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        self._deliver([(post.id, np.array(owner_ids, np.int64))])
+
+    def _deliver(self, deliveries: Deliveries) -> None:
+        pending = self.write(deliveries)
+        if pending:
+            self.activate(pending, through=newest_post_id())
+
+    def write(self, deliveries: Deliveries) -> Versions:
+        """Make these deliveries; return the timelines that are pending."""
         additions = list(by_owner(deliveries).items())
         pending: dict[int, int] = {}
         for start in range(0, len(additions), PORTION):
             pending |= self.add(dict(additions[start : start + PORTION]))
         return pending
 
-    def add(self, additions: Mapping[int, bytes]) -> Tickets:
+    def add(self, additions: Mapping[int, bytes]) -> Versions:
         """Add packed ids to the timelines of some owners; return which are pending."""
         with self.locked(list(additions)) as timelines:
             _create(timelines, additions)
@@ -45,22 +76,24 @@ class LockedStore(TrimmedStore):
                 timelines[owner_id].deliver(unpack(ids).tolist(), self.capacity)
             return _pending(timelines)
 
-    def create(self, owner_ids: Sequence[int]) -> Tickets:
+    def create(self, owner_ids: Sequence[int]) -> Versions:
         with self.locked(owner_ids) as timelines:
             _create(timelines, owner_ids)
             return _pending(timelines)
 
-    def settle(self, pending: Tickets, *, through: int) -> None:
+    def activate(self, pending: Versions, *, through: int) -> None:
         with self.locked(list(pending)) as timelines:
             for owner_id, timeline in timelines.items():
-                timeline.settle(pending[owner_id], through)
+                timeline.activate(pending[owner_id], min(through, MOST_ID))
 
     def load(
-        self, owner_id: int, ticket: int, *, through: int, floor: int, ids: Sequence[int]
+        self, owner_id: int, version: int, *, through: int, floor: int, ids: Sequence[int]
     ) -> None:
+        if through > MOST_ID:
+            return
         with self.locked([owner_id]) as timelines:
             if owner_id in timelines:
-                timelines[owner_id].load(ticket, through, floor, ids)
+                timelines[owner_id].load(version, through, floor, ids)
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
         with self.locked(owner_ids) as timelines:
@@ -76,9 +109,9 @@ def _create(
             timelines[owner_id] = Timeline()
 
 
-def _pending(timelines: Mapping[int, Timeline]) -> Tickets:
+def _pending(timelines: Mapping[int, Timeline]) -> Versions:
     return {
-        owner_id: timeline.ticket
+        owner_id: timeline.version
         for owner_id, timeline in timelines.items()
         if timeline.floor is None
     }

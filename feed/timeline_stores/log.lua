@@ -5,40 +5,34 @@
 local RECORD = 2 * ID
 local logs, cuts = {}, {}
 
-local function new_log(log)
-  call('SET', log, word(NEW_TICKET) .. word(NEW_TICKET))
-  return NEW_TICKET
-end
-
-local function generation_of(log)
+-- Return the generation and the cut of a log; begin a new one where there is none.
+local function head_of_log(log)
   local head = redis.pcall('GETRANGE', log, 0, RECORD - 1)
   if type(head) == 'string' and #head == RECORD and number(head, 1) >= FLAG then
     if call('STRLEN', log) % RECORD == 0 then
-      return number(head, 1) - FLAG, head
+      return number(head, 1) - FLAG, number(head, 1 + ID) - FLAG
     end
   end
+  call('SET', log, word(NEW_VERSION) .. word(NEW_VERSION))
+  return NEW_VERSION, NEW_VERSION
 end
 
-for shard, prefix in ipairs(KEYS) do
-  logs[shard] = prefix .. 'log'
-  local generation, head = generation_of(logs[shard])
-  if not generation then
-    generation = new_log(logs[shard])
-  end
-  KEYS[shard], cuts[shard] = string.format('%s%.0f:', prefix, generation), head
+for n, prefix in ipairs(KEYS) do
+  logs[n] = prefix .. 'log'
+  local generation, cut = head_of_log(logs[n])
+  KEYS[n], cuts[n] = string.format('%s%.0f:', prefix, generation), cut
 end
 
--- As deliver; ARGV goes on with the log that was read, for each shard: its header, and its size in 8
--- bytes. Does nothing for a shard whose log has been cut since.
+-- As deliver, from the logs that were read: with the cut and the size of each. Does nothing for a shard
+-- whose log was cut or lost since.
 function operations.compact()
-  local lengths_of = cjson.decode(ARGV[5])
-  for shard, prefix in ipairs(KEYS) do
-    local read = ARGV[5 + 2 * #KEYS + shard]
-    local head, size = string.sub(read, 1, RECORD), struct.unpack('<I8', read, RECORD + 1)
-    if head == cuts[shard] then
-      deliver_shard(shard, prefix, lengths_of[shard])
-      local rest = call('GETRANGE', logs[shard], size, -1)
-      call('SET', logs[shard], string.sub(head, 1, ID) .. word(NEW_TICKET) .. rest)
+  for n, shard in ipairs(request.shards) do
+    local start = at
+    if shard.cut == cuts[n] then
+      deliver_shard(shard, KEYS[n])
+      local rest = call('GETRANGE', logs[n], shard.size, -1)
+      call('SET', logs[n], call('GETRANGE', logs[n], 0, ID - 1) .. word(NEW_VERSION) .. rest)
     end
+    at = start + shard.bytes
   end
 end

@@ -6,13 +6,11 @@ import numpy as np
 from django.db import DEFAULT_DB_ALIAS
 
 from accounts.models import Person
-from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Held
-from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack_timeline
-from feed.timeline_stores.redis import Script
-from feed.timeline_stores.ring import Ring
-from feed.timeline_stores.sharded import shard_portions
+from feed.recipients import Deliveries
+from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Command, Held, Versions
+from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack, unpack_timeline
+from feed.timeline_stores.ring import Part, Ring, Script, deliveries_into
 from feed.timeline_stores.shards import RECORD_BYTES, records_by_shard, shards_of_records
-from feed.timeline_stores.trimmed import Deliveries, Tickets
 
 COMPACTED = 2
 """Most records that a batch moves into rings, for each of its deliveries."""
@@ -25,7 +23,7 @@ class Log(Ring):
     through it. docs/decisions/0042.
     """
 
-    script = Script("ring.lua", "rule.lua", "log.lua")
+    script = Script("ring.lua", "log.lua")
 
     def __init__(
         self, alias: str, *, url: str, capacity: int = 800, log_records: int = 2000
@@ -40,55 +38,67 @@ class Log(Ring):
         return max(shards_for(people), super().suitable_shards())
 
     def steady_after(self) -> int:
-        return self.shards * self.log_records  # then all logs have been compacted, or will be soon
+        # Then all logs have been compacted, or will be soon.
+        return self.keys.shards * self.log_records
 
     def key(self, owner_id: int) -> str:
-        prefix = self.shard_prefix(owner_id % self.shards)
-        header = self.servers.ask("GETRANGE", f"{prefix}log", 0, RECORD_BYTES - 1)
+        """Return the key of an owner's ring."""
+        prefix = self.keys.of_shard(owner_id % self.keys.shards)
+        (header,) = self.servers.ask(("GETRANGE", f"{prefix}log", 0, RECORD_BYTES - 1))
         return f"{prefix}{_generation(header)}:{owner_id}"
 
-    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
-        log, ring = self._log_and_ring(owner_id)
+    def discard(self, owner_id: int) -> None:
+        self.servers.call([("UNLINK", self.key(owner_id))])
+
+    def read(
+        self,
+        owner_id: int,
+        *,
+        before: int | None = None,
+        limit: int = 20,
+        along: Command | None = None,
+    ) -> Held:
+        log, ring, reply = self._log_and_ring(owner_id, along)
         start = HEADER_BYTES if before else max(HEADER_BYTES, len(ring) - limit * ID_BYTES)
         timeline = unpack_timeline(ring[:HEADER_BYTES] + ring[start:])
         if timeline is None:
-            return Held()
+            return Held(reply=reply)
         if logged := _ids_of(owner_id, log):
             timeline.see(logged)
-        return timeline.page(before, limit)
+        return timeline.page(before, limit)._replace(reply=reply)
 
-    def _log_and_ring(self, owner_id: int) -> tuple[bytes, bytes]:
+    def _log_and_ring(
+        self, owner_id: int, along: Command | None
+    ) -> tuple[bytes, bytes, bytes | None]:
         """Return the log of a shard and one of its rings, read in one step; empty if absent."""
-        prefix = self.shard_prefix(owner_id % self.shards)
+        prefix, reply = self.keys.of_shard(owner_id % self.keys.shards), None
         for _ in range(2):
             generation = self._generations.get(prefix)
-            log, ring = self.servers.ask("MGET", f"{prefix}log", f"{prefix}{generation}:{owner_id}")
+            command = ("MGET", f"{prefix}log", f"{prefix}{generation}:{owner_id}")
+            (log, ring), reply = self.servers.ask_along(command, along)
             found = _generation(log)
             if found is None:
                 break
             if found == generation:
-                return log, ring or b""
+                return log, ring or b"", reply
             self._generations[prefix] = found
-        return b"", b""
+        return b"", b"", reply
 
-    def write(self, deliveries: Deliveries) -> Tickets:
-        records = records_by_shard(deliveries, self.shards)
+    def write(self, deliveries: Deliveries) -> Versions:
+        records = records_by_shard(deliveries, self.keys.shards)
         sizes = self._append(records)
         longest = RECORD_BYTES * (1 + self.log_records)
         long = {number: size for number, size in sizes.items() if size > longest}
-        return self._compact(_longest(long, COMPACTED * sum(map(len, records.values()))))
+        return self.compact(_longest(long, COMPACTED * sum(map(len, records.values()))))
 
     def _append(self, records: Mapping[int, bytes]) -> dict[int, float]:
         """Append to the logs of these shards; return their sizes."""
-        replies = self.servers.send(
-            [
-                ("APPEND", f"{prefix}log", it)
-                for prefix, it in zip(self.shard_prefixes(records), records.values(), strict=True)
-            ]
-        )
+        prefixes = self.keys.of_shards(records)
+        added = zip(prefixes, records.values(), strict=True)
+        replies = self.servers.send([("APPEND", f"{prefix}log", it) for prefix, it in added])
         return dict(zip(records, map(_size, replies), strict=True))
 
-    def _compact(self, numbers: Sequence[int]) -> Tickets:
+    def compact(self, numbers: Sequence[int]) -> Versions:
         """Move what the logs of these shards hold into the rings.
 
         Does nothing to a log that another process has compacted meanwhile, and begins anew what is
@@ -97,22 +107,23 @@ class Log(Ring):
         if not numbers:
             return {}
         # MGET, other than GET, takes what is not a string for absent.
-        found = self.send([("MGET", f"{prefix}log") for prefix in self.shard_prefixes(numbers)])
-        logs = {
-            number: text
-            for number, (text,) in zip(numbers, found, strict=True)
-            if _generation(text) is not None
-        }
-        if len(logs) < len(numbers):
-            lost = [number for number in numbers if number not in logs]
-            self.call("create", {number: [] for number in lost}, lambda _: ())
-        records = b"".join(text[RECORD_BYTES:] for text in logs.values())
-        waiting: dict[int, int] = {}
-        for portion in shard_portions(shards_of_records(records, self.shards)):
-            texts = [logs[shard.number] for shard in portion]
-            read = [text[:RECORD_BYTES] + len(text).to_bytes(8, "little") for text in texts]
-            waiting |= self.call_with("compact", portion, *read)
-        return waiting
+        commands = [("MGET", f"{prefix}log") for prefix in self.keys.of_shards(numbers)]
+        found = zip(numbers, self.servers.call(commands), strict=True)
+        logs = {number: log for number, (log,) in found if _generation(log) is not None}
+        if lost := [number for number in numbers if number not in logs]:
+            self.run("create", [Part(number, {"owners": []}) for number in lost])
+        return self.run("compact", self.records_in(logs))
+
+    def records_in(self, logs: Mapping[int, bytes]) -> list[Part]:
+        """Return what these logs hold, and what shows whether they were cut since."""
+        records = b"".join(log[RECORD_BYTES:] for log in logs.values())
+        parts = []
+        for shard in shards_of_records(records, self.keys.shards):
+            log = logs[shard.number]
+            cut = int(unpack(log[ID_BYTES:RECORD_BYTES])[0]) - FLAG
+            read = {"cut": cut, "size": len(log), "bytes": len(shard.posts)}
+            parts.append(deliveries_into(shard, **read))
+        return parts
 
 
 def shards_for(people: int) -> int:

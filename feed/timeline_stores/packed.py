@@ -7,7 +7,7 @@ from django.db.models import BinaryField
 from django.db.models.functions import Right
 
 from feed.models import PackedTimeline
-from feed.timeline_stores.base import Held
+from feed.timeline_stores.base import Command, Held, Versions
 from feed.timeline_stores.locked import LockedStore
 from feed.timeline_stores.packing import (
     FLAG,
@@ -21,15 +21,13 @@ from feed.timeline_stores.packing import (
     unpack,
     unpack_timeline,
 )
-from feed.timeline_stores.sql import SQLStore
-from feed.timeline_stores.timeline import SLACK, Timeline
-from feed.timeline_stores.trimmed import Tickets
+from feed.timeline_stores.rule import SLACK, Timeline
 
 MOST_BYTES = 10**8
 """More than any row has; SQLite's substr returns nothing for numbers above its limits."""
 
 
-class Packed(LockedStore, SQLStore):
+class Packed(LockedStore):
     """One row per person with their timeline, packed as in ``ring``.
 
     A batch writes one row per owner, whatever its length. The row is written whole, so single
@@ -37,16 +35,30 @@ class Packed(LockedStore, SQLStore):
     the database appends ids above the newest of a row; other rows are read and changed in Python.
     """
 
+    is_transactional = True
     model = PackedTimeline
 
-    def read(self, owner_id: int, *, before: int | None = None, limit: int = 20) -> Held:
+    def discard(self, owner_id: int) -> None:
+        PackedTimeline.objects.filter(owner_id=owner_id).delete()
+
+    def clear(self) -> None:
+        PackedTimeline.objects.all().delete()
+
+    def read(
+        self,
+        owner_id: int,
+        *,
+        before: int | None = None,
+        limit: int = 20,
+        along: Command | None = None,
+    ) -> Held:
         size = MOST_BYTES if before else min(MOST_BYTES, (limit + HEADER_WORDS) * ID_BYTES)
         return held_of(_read([owner_id], size).get(owner_id, b""), before=before, limit=limit)
 
     def get(self, owner_id: int) -> Timeline | None:
         return unpack_timeline(_read([owner_id]).get(owner_id, b""))
 
-    def add(self, additions: Mapping[int, bytes]) -> Tickets:
+    def add(self, additions: Mapping[int, bytes]) -> Versions:
         limit = int(self.capacity * SLACK) * ID_BYTES + HEADER_BYTES
         with transaction.atomic(savepoint=False):
             ends = _lock(additions)

@@ -1,6 +1,6 @@
 """Post ids as bytes, and timelines of them: a header of three words, and then the ids, ascending.
 
-A word is ID_BYTES long. The words of the header are the ticket, the seal and the floor, each with
+A word is ID_BYTES long. The words of the header are the version, the seal and the floor, each with
 the highest bit set, which no post id has: so the last bytes of a timeline show whether they
 reach back to its header.
 """
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from feed.recipients import Ids
 from feed.timeline_stores.base import Held
-from feed.timeline_stores.timeline import MOST_ID, Timeline
+from feed.timeline_stores.rule import MOST_ID, Timeline
 
 ID_BYTES = 6
 """Size of a packed post id; in Lua every byte costs time."""
@@ -38,7 +38,7 @@ def unpack(packed: Any) -> Ids:  # bytes, but redis-py's type allows for decoded
 
 def pack_timeline(timeline: Timeline) -> bytes:
     floor = PENDING if timeline.floor is None else timeline.floor
-    header = np.array([timeline.ticket, timeline.seal, floor]) | FLAG
+    header = np.array([timeline.version, timeline.seal, floor]) | FLAG
     return _words(header).tobytes() + pack(np.array(timeline.ids, np.int64)).tobytes()
 
 
@@ -47,8 +47,8 @@ def unpack_timeline(packed: bytes) -> Timeline | None:
     if not is_timeline(packed):
         return None
     words = unpack(packed)
-    ticket, seal, floor = (words[:HEADER_WORDS] ^ FLAG).tolist()
-    timeline = Timeline(ticket)
+    version, seal, floor = (words[:HEADER_WORDS] ^ FLAG).tolist()
+    timeline = Timeline(version)
     timeline.seal = seal
     timeline.floor = None if floor == PENDING else floor
     timeline.ids = words[HEADER_WORDS:].tolist()
@@ -74,8 +74,8 @@ def held_of(tail: Any, *, before: int | None, limit: int) -> Held:
         ids = ids[: np.searchsorted(ids, before)]
     page: list[int] = ids[::-1][:limit].tolist()
     if len(header) == HEADER_WORDS:
-        ticket, _, floor = header.tolist()
-        return Held(page, None if floor >= MOST_ID else floor, ticket)
+        version, _, floor = header.tolist()
+        return Held(page, None if floor >= MOST_ID else floor, version)
     return Held(page) if len(page) >= limit else Held()
 
 

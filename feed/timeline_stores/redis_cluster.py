@@ -1,17 +1,24 @@
-"""Timelines in a Redis or Valkey Cluster (docs/decisions/0059)."""
+"""Timelines in a Redis or Valkey Cluster: who has which shards, and commands to several servers at
+once (docs/decisions/0059)."""
 
 import time
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
+from functools import cache, lru_cache
+from itertools import count
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ImproperlyConfigured
 from redis import Redis
+from redis.crc import key_slot
 from redis.exceptions import (
     AskError,
     ClusterDownError,
     MovedError,
+    NoScriptError,
     RedisError,
     ResponseError,
     TryAgainError,
@@ -19,16 +26,21 @@ from redis.exceptions import (
 from redis.exceptions import ConnectionError as Disconnected
 
 from feed import epochs
-from feed.timeline_stores.redis_exchange import exchange
-from feed.timeline_stores.redis_server import (
-    Command,
+from feed.timeline_stores.base import FEWEST_SHARDS, Command
+from feed.timeline_stores.redis_servers import (
+    OneServer,
+    RedisServers,
     ServerReplaced,
-    Servers,
     connect,
+    numbers_of,
+    packed,
+    raised,
+    replies_to,
     run_of,
     scan,
+    thread,
 )
-from feed.timeline_stores.redis_topology import Members, Node, Topology, nodes_of, tags
+from runtime.redis_options import noting
 
 SCHEME = "redis+cluster://"
 """Of a URL with one or more of the nodes: redis+cluster://host:port,host:port"""
@@ -42,9 +54,107 @@ LOST_BEYOND_TIMEOUT_S = 10.0
 """A replica that hasn't heard of its primary for the node time-out and so long isn't promoted
 (cluster-replica-validity-factor 1)."""
 NODE_TIMEOUT = "cluster-node-timeout"
+SLOTS = 2**14
+CONFIRM_MS = 200
+"""How long a write waits for a replica."""
+Reply = list[Any] | RedisError
 
 
-class Cluster(Servers):
+class Node(NamedTuple):
+    """What the cluster says of one of its nodes."""
+
+    url: str
+    number: str
+    primary: str
+    """Number of its primary; "-" for a primary."""
+    slots: Sequence[tuple[int, int]]
+    """First and last of each range."""
+    is_well: bool
+
+
+class Topology:
+    """Which primary has which slots. Nodes with slots are primaries."""
+
+    def __init__(self, nodes: Sequence[Node]) -> None:
+        ranges = sorted((first, last, node.url) for node in nodes for first, last in node.slots)
+        self._firsts = [first for first, _, _ in ranges]
+        self._ranges = ranges
+        self.primaries = sorted({url for _, _, url in ranges})
+        urls = {node.number: node.url for node in nodes}
+        self._replicated = {urls.get(node.primary) for node in nodes if node.is_well}
+
+    def has_replica(self, url: str) -> bool:
+        """Tell whether a primary has a replica that works."""
+        return url in self._replicated
+
+    def primary_of(self, command: Command) -> str:
+        """Return the URL of the primary that has a command's key. Raises RedisError."""
+        key = command[3 if command[0] in ("EVALSHA", "EVAL") else 1]
+        slot = key_slot(key if isinstance(key, bytes) else key.encode())
+        at = bisect_right(self._firsts, slot) - 1
+        if at < 0 or slot > self._ranges[at][1]:
+            raise ClusterDownError(f"no node has slot {slot}")
+        return self._ranges[at][2]
+
+
+class Members(NamedTuple):
+    """The runs of the nodes that have the timelines, as an epoch knows them."""
+
+    primaries: frozenset[str]
+    replicas: frozenset[str]
+    """Those that had everything when they were looked at."""
+
+    @classmethod
+    @lru_cache(maxsize=8)  # read for each page
+    def of(cls, identity: str) -> "Members":
+        primaries, _, replicas = identity.partition("/")
+        return cls(frozenset(primaries.split()), frozenset(replicas.split()))
+
+    def __str__(self) -> str:
+        return f"{' '.join(sorted(self.primaries))}/{' '.join(sorted(self.replicas))}"
+
+
+def nodes_of(told: Mapping[str, Mapping[str, Any]], before_host: str) -> list[Node]:
+    """Return what CLUSTER NODES tells; ``before_host``: how the URLs of all nodes begin."""
+    return [
+        Node(
+            f"{before_host}{address}",
+            it["node_id"],
+            it["master_id"],
+            [(int(first), int(last)) for first, *_, last in map(_ends, it["slots"])],
+            it["connected"] and "fail" not in it["flags"].split(","),
+        )
+        for address, it in told.items()
+    ]
+
+
+def _ends(slots: Sequence[str]) -> Sequence[str]:
+    """Return the first and the last slot of a range, which may be one slot."""
+    return [slots[0], *slots]
+
+
+@cache
+def tags(shards: int) -> Sequence[str]:
+    """Return a hash tag for each shard, such that shards divide the slots into equal ranges.
+
+    So each of any number of primaries has about as many shards as the others.
+    """
+    found: dict[int, str] = {}
+    numbers = count()
+    while len(found) < shards:
+        tag = str(next(numbers))
+        found.setdefault(key_slot(tag.encode()) * shards // SLOTS, tag)
+    return [found[shard] for shard in range(shards)]
+
+
+def servers_at(url: str, source: str = "") -> RedisServers:
+    """Return the servers at a URL; ``source``: of the script that they are to run."""
+    if not url:
+        raise ImproperlyConfigured("a store in Redis needs TIMELINE_URL or REDIS_URL")
+    return (Cluster if url.startswith(SCHEME) else OneServer)(url, source)
+
+
+class Cluster(RedisServers):
     """Redis or Valkey Cluster. redis-py's own client can't send EVALSHA in a pipeline."""
 
     shards_per_call = 1
@@ -61,11 +171,8 @@ class Cluster(Servers):
         self._trusted: frozenset[str] | None = None
         """The primaries' runs that ``are`` last said yes to."""
 
-    def ask(self, *command: Any) -> Any:
-        (reply,) = self._settled([command], confirm=False)
-        if isinstance(reply, ResponseError):
-            raise reply
-        return reply
+    def ask(self, *commands: Command) -> list[Any]:
+        return raised(self._settled(commands, confirm=False))
 
     def send(self, commands: Sequence[Command]) -> list[Any]:
         return self._settled(commands, confirm=True)
@@ -90,7 +197,7 @@ class Cluster(Servers):
 
     def suitable_shards(self) -> int:
         wanted = SHARDS_PER_PRIMARY * len(self._known().primaries)
-        return 1 << (wanted - 1).bit_length()
+        return max(FEWEST_SHARDS, 1 << (wanted - 1).bit_length())
 
     def _settled(self, commands: Sequence[Command], *, confirm: bool) -> list[Any]:
         """Return the replies when no slot is on its way.
@@ -237,3 +344,67 @@ def _is_stale(reply: Any) -> bool:
     return isinstance(reply, (MovedError, ClusterDownError)) or (
         isinstance(reply, RedisError) and not isinstance(reply, ResponseError)
     )
+
+
+def exchange(batches: Sequence[tuple[str, Sequence[Command], bool]], source: str) -> list[Reply]:
+    """Send commands to several servers, and then read the replies of all.
+
+    ``batches``: a server's URL, its commands, and whether a replica has to confirm what they write.
+    A server that fails has its error in place of replies.
+    """
+    if not batches:
+        return []
+    (url, commands, confirm), rest = batches[0], batches[1:]
+    others: list[Reply] | None = None
+    reply: Reply
+    try:
+        with noting(url):
+            connection: Any = _connected(url).connection
+            said = [*commands, ("WAIT", 1, CONFIRM_MS)] if confirm else commands
+            try:
+                connection.send_packed_command(packed(said))
+                others = exchange(rest, source)
+                reply = replies_to(said, connection)
+            except BaseException:
+                connection.disconnect()  # or the next call would read these replies
+                raise
+        reply = _confirmed(reply) if confirm else reply
+        if lacking := numbers_of(NoScriptError, reply):
+            reply = _again_with_script(url, commands, confirm, source, reply, lacking)
+    except RedisError as error:
+        reply = error
+    return [reply, *(exchange(rest, source) if others is None else others)]
+
+
+def _connected(url: str) -> Redis:
+    if url not in thread.clients:
+        raise Disconnected(f"{url} is not connected")
+    return thread.clients[url]
+
+
+def _confirmed(replies: list[Any]) -> list[Any]:
+    """Return the replies without that of WAIT. Raises RedisError if no replica has the writes."""
+    *replies, replicas = replies
+    if isinstance(replicas, ResponseError):
+        raise replicas
+    if not replicas:
+        raise Disconnected("no replica has confirmed the deliveries")
+    return replies
+
+
+def _again_with_script(
+    url: str,
+    commands: Sequence[Command],
+    confirm: bool,
+    source: str,
+    replies: list[Any],
+    lacking: Sequence[int],
+) -> Reply:
+    """Give a server the script that it doesn't have, and repeat the calls that needed it."""
+    connect(url).script_load(source)
+    (again,) = exchange([(url, [commands[it] for it in lacking], confirm)], source)
+    if isinstance(again, RedisError):
+        return again
+    for number, reply in zip(lacking, again, strict=True):
+        replies[number] = reply
+    return replies

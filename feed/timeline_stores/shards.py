@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feed.recipients import Ids
+from feed.recipients import Deliveries, Ids
 from feed.timeline_stores.packing import ID_BYTES, PENDING, pack
-from feed.timeline_stores.trimmed import Deliveries
 
 RECORD_BYTES = 2 * ID_BYTES
 SPARSE = 32
@@ -24,12 +23,8 @@ class Shard(NamedTuple):
     """Number of bytes in ``posts`` of each owner."""
     posts: bytes
     """The post ids of each owner, ascending, concatenated in the order of ``owners``."""
-    span: bytes
-    """The oldest and the newest of those ids, in 8 bytes each."""
-
-    @property
-    def deliveries(self) -> int:
-        return len(self.posts) // ID_BYTES
+    oldest: int
+    newest: int
 
 
 def by_shard(deliveries: Deliveries, shards: int) -> list[Shard]:
@@ -175,7 +170,6 @@ def _cut(owners: Ids, post_ids: Ids, packed: bytes, shards: int) -> list[Shard]:
     firsts = _changes(owned_by)
     cuts = starts[firsts]
     oldest, newest = np.minimum.reduceat(post_ids, cuts), np.maximum.reduceat(post_ids, cuts)
-    spans = np.column_stack((oldest, newest)).astype("<i8", copy=False)
     names_of, bytes_of = firsts.tolist(), (cuts * ID_BYTES).tolist()
     lengths = ID_BYTES * np.diff(starts, append=len(owners))
     return [
@@ -185,7 +179,8 @@ def _cut(owners: Ids, post_ids: Ids, packed: bytes, shards: int) -> list[Shard]:
             _parts(names.tolist(), names_of),
             _parts(lengths.tolist(), names_of),
             _parts(packed, bytes_of),
-            _parts(spans.tobytes(), range(0, 16 * len(firsts), 16)),
+            oldest.tolist(),
+            newest.tolist(),
             strict=True,
         )
     ]

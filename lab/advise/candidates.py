@@ -196,6 +196,8 @@ def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidat
     """Return the variant with its deliveries taken out of its posts. Raises ValueError."""
     variant = EXPERIMENTS["mixed"].variant(costs.variant)
     flags, pulls = variant.strategy_flags, variant.store_flags.is_computed_on_read
+    if not variant.store_flags.is_healing:
+        raise ValueError(f"{costs.variant}: what its store loses stays lost")
     if variant.settings or not flags.needs_drainer:
         raise ValueError(f"{costs.variant}: the model has inline, outbox and pull only")
     about = Candidate(

@@ -224,6 +224,6 @@ def variant_names() -> list[str]:
 
 
 def _fit(strategy_flags: Strategy, store_flags: TimelineStore) -> bool:
-    if not strategy_flags.delivers or not store_flags.is_shared or store_flags.is_computed_on_read:
+    if not strategy_flags.delivers or store_flags.is_computed_on_read:
         return False
     return store_flags.accepts_partial_delivery or not strategy_flags.needs_partial_delivery

@@ -27,7 +27,7 @@ def seeded(db):
 
 @pytest.fixture
 def engine(seeded, settings):
-    settings.FEED_TIMELINE_STORE = "memory"
+    settings.FEED_TIMELINE_STORE = "packed"
     store = get_timeline_store()
     begin(store, np.arange(1, max(PEOPLE) + 4))
     return Engine(store)
@@ -129,7 +129,7 @@ def test_the_check_finds_unexpected_deliveries(engine):
     assert check(engine.timeline, graph, engine.delivered).unexpected > 0
 
 
-@pytest.mark.parametrize("store", ["setbased", "bulk", "packed", "ring", "memory"])
+@pytest.mark.parametrize("store", ["setbased", "bulk", "packed", "ring"])
 def test_an_emptied_store_has_no_timelines(store, seeded, redis, settings, transactional_db):
     settings.FEED_TIMELINE_STORE = store
     timeline = get_timeline_store()

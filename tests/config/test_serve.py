@@ -105,8 +105,8 @@ def failed_start(folder, *options, **environment):
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        ({"FEED_STRATEGY": "outbox", "FEED_TIMELINE_STORE": "memory"}, "feed.E001"),
-        ({"FEED_TIMELINE_STORE": "nonsense"}, "must be one of: bulk, log, memory"),
+        ({"FEED_STRATEGY": "chunked", "FEED_TIMELINE_STORE": "pull"}, "feed.E002"),
+        ({"FEED_TIMELINE_STORE": "nonsense"}, "must be one of: bulk, log, packed"),
     ],
     ids=["pair", "name"],
 )

@@ -27,5 +27,6 @@ def audited(store):
 def opened(store, *owner_ids):
     """Let these owners have a whole timeline, without posts."""
     begin_with(store)
-    store.settle(store.create(owner_ids), through=0)
+    if store.takes_loads:
+        store.activate(store.create(owner_ids), through=0)
     return store

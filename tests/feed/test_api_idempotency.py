@@ -131,7 +131,7 @@ def test_a_key_whose_post_was_deleted_is_not_found(author):
     assert not Post.objects.live().exists()
 
 
-@pytest.mark.parametrize("timeline", ["setbased", "memory"])
+@pytest.mark.parametrize("timeline", ["setbased", "packed"])
 @pytest.mark.django_db(transaction=True)
 def test_parallel_requests_with_one_key_create_one_post(author, settings, timeline):
     settings.FEED_TIMELINE_STORE = timeline

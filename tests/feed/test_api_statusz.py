@@ -37,6 +37,7 @@ def test_without_posts_there_is_no_lag(status, settings):
         "store": settings.FEED_TIMELINE_STORE,
         "backlog": {"posts": 0, "oldest_age_s": None},
         "poison": {"posts": 0, "oldest_ids": []},
+        "store_is_healing": True,
         "store_state": "ok",
         "unfinished_changes": 0,
         "celebrities": 0,

@@ -7,13 +7,14 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.models import Friendship
+from feed import timeline
 from feed.audit import AcceptedPost, Shown, audit
 from feed.delivery import deliver
 from feed.due import due_ids
 from feed.models import Post, SetBasedEntry
 from feed.services import delete_post, publish_post
-from feed.timeline_stores import base, get_timeline_store
-from feed.timeline_stores.memory import Memory
+from feed.timeline_stores import get_timeline_store
+from feed.timeline_stores.packed import Packed
 from tests.conftest import begin_with, whole_timelines
 from tests.feed.deliveries import posts_by
 
@@ -80,11 +81,11 @@ def test_a_post_by_no_friend_is_unexpected(posts):
 def with_timelines(store):
     """Let everybody have a whole timeline in this store, without posts."""
     begin_with(store)
-    store.settle(store.create([1, 2, 3, 4]), through=0)
+    store.activate(store.create([1, 2, 3, 4]), through=0)
     return store
 
 
-class Duplicating(Memory):
+class Duplicating(Packed):
     """Returns one delivery twice."""
 
     def read(self, owner_id, **page):
@@ -110,7 +111,7 @@ def test_deliveries_of_a_deleted_post_may_be_there_or_not(posts):
     assert counts(found()) == (10, 0, 0, 0)
 
 
-class Trimmed(Memory):
+class Trimmed(Packed):
     def __init__(self, kept):
         super().__init__("trimmed", capacity=2)
         self.kept = kept
@@ -201,7 +202,7 @@ def test_friendships_decide_which_posts_are_due(posts):
 def beyond(settings, friends, redis_url, redis, keep_timelines_at, monkeypatch):
     """Twelve posts of person 1 in a store that keeps three, read five to a page."""
     monkeypatch.setattr("feed.audit.PAGE", 5)
-    monkeypatch.setattr("feed.timeline_stores.trimmed.LOADED", 5)
+    monkeypatch.setattr("feed.timeline.LOADED", 5)
     keep_timelines_at(redis_url, capacity=3)
     settings.FEED_TIMELINE_STORE = "ring"
     whole_timelines()
@@ -239,7 +240,9 @@ def answer(monkeypatch):
     """Return a function that changes what the database answers for older pages."""
 
     def plant(change):
-        monkeypatch.setattr(base, "due_ids", lambda *args, **page: change(due_ids(*args, **page)))
+        monkeypatch.setattr(
+            timeline, "due_ids", lambda *args, **page: change(due_ids(*args, **page))
+        )
 
     return plant
 

@@ -17,13 +17,14 @@ from feed.audit import Shown, audit
 from feed.due import due_ids
 from feed.friendships import unfriend
 from feed.models import Celebrity, Epoch
+from feed.timeline import read_page, rebuild
 from feed.timeline_stores import get_timeline_store, timeline_stores
 from runtime.remembered import forget_all
-from tests.backends import STORES
+from tests.backends import HEALING_STORES
 from tests.conftest import befriend, make_people
 from tests.feed.deliveries import audited, ids, posts_by
 
-PUSHED = [it for it in STORES if it != "pull"]
+PUSHED = [it for it in HEALING_STORES if it != "pull"]
 PEOPLE = range(1, 6)
 FAN, OTHER = 2, 3
 
@@ -40,19 +41,19 @@ def store(request, settings, db, redis_url, redis, keep_timelines_at, monkeypatc
     Epoch.objects.all().delete()
     store = timeline_stores[request.param]
     epochs.get_or_begin(store)
-    store.rebuild(list(PEOPLE))
+    rebuild(store, list(PEOPLE))
     return store
 
 
 def enter(store):
-    celebrities.look(store)
-    celebrities.advance(store)
+    celebrities.begin_crossings(store)
+    celebrities.continue_crossings(store)
     assert state() == "pulled"
 
 
 def leave(store):
     celebrities._move(1, Celebrity.State.PULLED, Celebrity.State.LEAVING)
-    celebrities.advance(store)
+    celebrities.continue_crossings(store)
 
 
 def state():
@@ -66,7 +67,7 @@ def delivered(store, author_id, count=1):
 
 
 def feed(store, owner_id=FAN, **options):
-    return store.page(owner_id, **options)[::-1]
+    return read_page(store, owner_id, **options).ids[::-1]
 
 
 def test_posts_of_a_celebrity_are_in_feeds_and_in_no_timeline_of_friends(store):
@@ -137,8 +138,8 @@ def test_the_audit_knows_what_is_merged(store):
 def test_an_author_leaves_well_below_the_threshold(store, settings, above, after):
     enter(store)
     settings.FEED_PULL_ABOVE = above
-    celebrities.look(store)
-    celebrities.advance(store)
+    celebrities.begin_crossings(store)
+    celebrities.continue_crossings(store)
 
     assert state() == after
 
@@ -146,15 +147,15 @@ def test_an_author_leaves_well_below_the_threshold(store, settings, above, after
 @pytest.mark.parametrize(("per_s", "after"), [(None, None), (60, None), (39, "pulled")])
 def test_the_threshold_can_be_what_a_drainer_delivers_in_time(store, settings, per_s, after):
     settings.FEED_PULL_ABOVE, settings.FEED_PULL_LAG_MS = "auto", 100
-    celebrities.look(store, per_s=per_s)
-    celebrities.advance(store)
+    celebrities.begin_crossings(store, per_s=per_s)
+    celebrities.continue_crossings(store)
 
     assert state() == after
 
 
 def test_nobody_is_pulled_without_a_threshold(store, settings):
     settings.FEED_PULL_ABOVE = 0
-    celebrities.look(store)
+    celebrities.begin_crossings(store)
 
     assert state() is None
 
@@ -166,7 +167,7 @@ def test_a_process_with_another_store_moves_nobody(store, settings, monkeypatch)
     settings.FEED_TIMELINE_STORE = "pull"
     forget_all()
     for _ in range(2):
-        celebrities.advance(get_timeline_store())
+        celebrities.continue_crossings(get_timeline_store())
 
     assert state() == "pulled"
     assert feed(store) == pulled
@@ -229,9 +230,9 @@ def test_no_feed_is_ever_wrong(store, settings, steps):
         elif step == "post of other":
             delivered(store, OTHER)
         elif step == "look":
-            celebrities.look(store)
+            celebrities.begin_crossings(store)
         elif step == "advance":
-            celebrities.advance(store)
+            celebrities.continue_crossings(store)
         elif step == "threshold":
             settings.FEED_PULL_ABOVE = 100 if settings.FEED_PULL_ABOVE == 3 else 3
         elif step == "unfriend" and FAN in friend_ids(1):
@@ -239,6 +240,6 @@ def test_no_feed_is_ever_wrong(store, settings, steps):
         elif step == "befriend" and FAN not in friend_ids(1):
             befriend(1, FAN)
         for owner_id in (1, FAN, OTHER):
-            assert store.page(owner_id, limit=5) == due_ids(owner_id, limit=5)
+            assert read_page(store, owner_id, limit=5).ids == due_ids(owner_id, limit=5)
     assert Friendship.objects.exists()
     assert Person.objects.count() == 5

@@ -28,12 +28,12 @@ from feed.friendships import finish_changes, unfriend
 from feed.models import Celebrity, Epoch, FriendshipChange, Post, Reader, TimelineFloor
 from feed.selectors import read_timeline, store_state
 from feed.timeline_stores import get_timeline_store
-from feed.timeline_stores import redis as redis_store
-from feed.timeline_stores.redis_server import ServerReplaced
+from feed.timeline_stores import ring as ring_store
+from feed.timeline_stores.redis_servers import ServerReplaced
 from launch import servers
 from launch.servers.base import installed
 from runtime.remembered import forget_all
-from tests.backends import STORES
+from tests.backends import HEALING_STORES
 from tests.conftest import befriend, client_of, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
 from workers import chunks
@@ -90,7 +90,7 @@ def test_an_older_copy_of_redis_is_not_read(
         old = posts_by(1, 3)
         deliver_pending(100)
         before = epochs.get_or_begin(ring).number
-        ring.client.save()
+        ring.servers.client.save()
         unfriend(1, 2)
         new = posts_by(3, 2)
         deliver_pending(100)
@@ -160,15 +160,15 @@ def test_the_watermark_stays_while_a_delivery_compares_it(ring, monkeypatch):
     deliver_pending(100)
     Post.objects.filter(id=posts[1].id).delete()
     post = Post.objects.create(id=posts[1].id, author_id=4, body="a stranger's")
-    is_unknown, is_ahead = redis_store._is_unknown, []
+    is_unknown, is_ahead = ring_store._is_unknown, []
 
     def look_too(mark):
         with monkeypatch.context() as patch:
-            patch.setattr(redis_store, "_is_unknown", is_unknown)
+            patch.setattr(ring_store, "_is_unknown", is_unknown)
             is_ahead.append(ring.is_ahead_of_database())
         return is_unknown(mark)
 
-    monkeypatch.setattr(redis_store, "_is_unknown", look_too)
+    monkeypatch.setattr(ring_store, "_is_unknown", look_too)
     with pytest.raises(epochs.StoreUnusable):
         deliver([post])
 
@@ -179,7 +179,7 @@ def test_a_database_behind_its_store_is_not_noticed_without_the_watermark(ring, 
     """The control."""
     posts = posts_by(1, 4)
     deliver_pending(100)
-    monkeypatch.setattr(redis_store, "_is_unknown", lambda mark: False)
+    monkeypatch.setattr(ring_store, "_is_unknown", lambda mark: False)
     Post.objects.filter(id=posts[3].id).delete()
     Post.objects.create(id=posts[3].id, author_id=4, body="a stranger's")
 
@@ -213,7 +213,8 @@ def promote(ring, redis, monkeypatch):
         for key, value in copy.items():
             redis.restore(key, 0, value)
         Epoch.objects.update(server="the primary before")
-        monkeypatch.setattr(ring, "successor", lambda server: (ring.server_id(), 13.0))
+        now = ring.servers.identity()
+        monkeypatch.setattr(ring.servers, "successor", lambda before: (now, 13.0))
 
     return take_a_copy
 
@@ -241,7 +242,7 @@ def be_no_celebrity_any_more(ring):
     deliver(posts_by(1, 1))
     yield
     Celebrity.objects.update(state=Celebrity.State.LEAVING)
-    celebrities.advance(ring)
+    celebrities.continue_crossings(ring)
     assert not Celebrity.objects.exists()
 
 
@@ -287,7 +288,7 @@ def test_a_finished_chunk_that_a_promoted_replica_lacks_is_not_lost(ring, promot
     put_in_place = promote()
     chunks.deliver_chunk(post.id, *first, ring.alias)
     put_in_place()
-    epochs.check(ring)
+    epochs.renew_if_lost(ring)
     for other in others:
         chunks.deliver_chunk(post.id, *other, ring.alias)
 
@@ -330,7 +331,7 @@ def test_an_epoch_whose_beginner_died_is_begun_by_another(ring, monkeypatch):
     assert store_state() == "ok"
 
 
-@pytest.mark.parametrize("alias", STORES)
+@pytest.mark.parametrize("alias", HEALING_STORES)
 def test_friends_see_earlier_posts_and_others_none_at_once_and_for_good(
     alias, settings, friends, transactional_db, redis
 ):
@@ -430,9 +431,9 @@ def test_a_friendship_that_changes_during_a_rebuild_is_shown(
         return found
 
     ending = []
-    monkeypatch.setattr("feed.timeline_stores.sql.posts_due", due_before)
+    monkeypatch.setattr("feed.timeline_stores.rows.posts_due", due_before)
     with ThreadPoolExecutor(1) as pool:
-        get_timeline_store().rebuild([2])
+        get_timeline_store().rebuild(2)
 
     ending[0].result()
     assert shown(2) == []

@@ -15,6 +15,7 @@ from accounts.models import Limit
 from db.rows import delete_first
 from feed import epochs, expiry
 from feed.models import Epoch, IdempotencyKey, Post
+from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
 from runtime.remembered import forget_all
 from tests.conftest import begin_with, make_people
@@ -116,7 +117,7 @@ def remove_all():
 
 
 def pages(store):
-    return [store.page(owner, limit=500) for owner in (1, 2, 3)]
+    return [read_page(store, owner, limit=500).ids for owner in (1, 2, 3)]
 
 
 def test_rows_that_nobody_reads_are_removed(rows):
@@ -137,7 +138,7 @@ def test_rows_that_nobody_reads_are_removed(rows):
 def test_rows_of_an_epoch_before_are_removed_but_none_of_a_rebuilt_timeline(rows):
     before = pages(rows)
     epochs.begin(rows)
-    rows.rebuild([3])
+    rows.rebuild(3)
 
     remove_all()
 
@@ -146,7 +147,7 @@ def test_rows_of_an_epoch_before_are_removed_but_none_of_a_rebuilt_timeline(rows
 
 
 def test_unread_rows_of_all_people_are_found(rows, monkeypatch):
-    monkeypatch.setattr("feed.timeline_stores.sql.MOST_PEOPLE", 1)
+    monkeypatch.setattr("feed.timeline_stores.rows.MOST_PEOPLE", 1)
     rows.change([1, 3], through=Post.objects.latest("id").id)
 
     for _ in range(12):
@@ -172,10 +173,10 @@ def test_a_timeline_is_not_rebuilt_while_its_rows_are_removed(
     store, posts = begin_with(get_timeline_store()), posts_by(1, 20)
     store.deliver(posts)
     store.change([2], through=posts[-1].id)
-    before, work = store.page(2), []
+    before, work = read_page(store, 2).ids, []
 
     def rebuild():
-        store.rebuild([2])
+        store.rebuild(2)
         connections.close_all()
 
     def meanwhile(*arguments, **options):
@@ -184,11 +185,11 @@ def test_a_timeline_is_not_rebuilt_while_its_rows_are_removed(
         work[0].join(0.5)
         return delete_first(*arguments, **options)
 
-    monkeypatch.setattr("feed.timeline_stores.sql.delete_first", meanwhile)
+    monkeypatch.setattr("feed.timeline_stores.rows.delete_first", meanwhile)
     expiry.remove_expired()
     work[0].join()
 
-    assert store.page(2) == before
+    assert read_page(store, 2).ids == before
     assert kept(store, 2) == 20
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from feed.timeline_stores.timeline import Timeline, new_ticket
+from feed.timeline_stores.rule import Timeline, new_version
 
 OWN = 0
 """An id below all posts."""
@@ -15,16 +15,16 @@ NEVER_TRIMMED = 10
 LOADED = 2
 
 
-class Ticket(int):
-    """A ticket in a world; ``numbered`` finds them by this class."""
+class Version(int):
+    """A version in a world; ``numbered`` finds them by this class."""
 
 
 class World(NamedTuple):
     timeline: Any = None
-    """ticket, seal, floor, ids; None: absent."""
+    """version, seal, floor, ids; None: absent."""
     log: tuple = ()
     """Of the store ``log``: ids that are in no ring yet."""
-    cut: Any = Ticket(0)
+    cut: Any = Version(0)
     """Changes when the log is cut."""
     committed: frozenset = frozenset()
     received: frozenset = frozenset()
@@ -46,7 +46,7 @@ class Scope:
     def __init__(self, *, work, capacity=NEVER_TRIMMED, friends=True, whole=False):
         self.work, self.capacity = work, capacity
         self.start = World(
-            timeline=(Ticket(0), 0, 0, ()) if whole else None,
+            timeline=(Version(0), 0, 0, ()) if whole else None,
             friends=friends,
             work=tuple((0, None) for _ in work),
         )
@@ -81,7 +81,7 @@ class Scope:
 def acting(world, act):
     """Let something happen to the timeline."""
     timeline = act(kept(world))
-    held = (Ticket(timeline.ticket), timeline.seal, timeline.floor, tuple(timeline.ids))
+    held = (Version(timeline.version), timeline.seal, timeline.floor, tuple(timeline.ids))
     return world._replace(timeline=held)
 
 
@@ -89,7 +89,7 @@ def kept(world):
     if world.timeline is None:
         return None
     timeline = Timeline()
-    timeline.ticket, timeline.seal, timeline.floor, ids = world.timeline
+    timeline.version, timeline.seal, timeline.floor, ids = world.timeline
     timeline.ids = list(ids)
     return timeline
 
@@ -103,12 +103,12 @@ def seen(world):
 
 
 def numbered(world):
-    """Number the tickets in the order of their appearance, so that worlds can be compared."""
+    """Number the versions in the order of their appearance, so that worlds can be compared."""
     numbers = {}
 
     def number(it):
-        if isinstance(it, Ticket):
-            return numbers.setdefault(it, Ticket(len(numbers)))
+        if isinstance(it, Version):
+            return numbers.setdefault(it, Version(len(numbers)))
         return tuple(map(number, it)) if type(it) is tuple else it
 
     return world._replace(
@@ -162,10 +162,10 @@ def ask_newest(scope, world, memory):
     return world, (posts, pending, world.newest())
 
 
-def settle(scope, world, memory):
+def activate(scope, world, memory):
     posts, pending, newest = memory
     if pending is not None and world.timeline is not None:
-        world = acting(world, lambda timeline: timeline.settle(pending, newest) or timeline)
+        world = acting(world, lambda timeline: timeline.activate(pending, newest) or timeline)
     return world, posts
 
 
@@ -205,7 +205,7 @@ def compact(scope, world, memory):
     if world.cut != cut:
         return world, (None, None, None)
     world, remembered = write(scope, world, (None, set(log)))
-    return world._replace(log=world.log[len(log) :], cut=Ticket(new_ticket())), remembered
+    return world._replace(log=world.log[len(log) :], cut=Version(new_version())), remembered
 
 
 def lose(scope, world, _):
@@ -214,7 +214,7 @@ def lose(scope, world, _):
 
 def lose_log(scope, world, _):
     """Lose the log, and with its generation the ring."""
-    return world._replace(timeline=None, log=(), cut=Ticket(new_ticket())), None
+    return world._replace(timeline=None, log=(), cut=Version(new_version())), None
 
 
 def look(scope, world, _):
@@ -225,8 +225,8 @@ def look(scope, world, _):
 
 
 def look_for_newest(scope, world, memory):
-    ticket, floor = memory
-    return world, (ticket, world.newest() if floor is None else floor)
+    version, floor = memory
+    return world, (version, world.newest() if floor is None else floor)
 
 
 def ask_database(scope, world, memory):
@@ -234,21 +234,21 @@ def ask_database(scope, world, memory):
 
 
 def load(scope, world, memory):
-    ticket, through, due = memory
+    version, through, due = memory
     floor = 0 if len(due) < LOADED else min(due[-1] - 1, through)
     ids = [it for it in reversed(due) if it <= through]
     if world.timeline is not None:
         world = acting(
-            world, lambda timeline: timeline.load(ticket, through, floor, ids) or timeline
+            world, lambda timeline: timeline.load(version, through, floor, ids) or timeline
         )
     return world, None
 
 
-DELIVERY = (claim, write, ask_newest, settle, receive)
+DELIVERY = (claim, write, ask_newest, activate, receive)
 CHANGE = (change, newest_after, apply_change, acknowledge)
 LOSS = (lose,)
 LOGGED = (claim, append, receive)
-COMPACTION = (read_log, compact, ask_newest, settle)
+COMPACTION = (read_log, compact, ask_newest, activate)
 LOSS_OF_LOG = (lose_log,)
 LOAD = (look, look_for_newest, ask_database, load)
 COMMITS = tuple(commit(post_id) for post_id in POSTS)
@@ -291,30 +291,30 @@ def without_seal(timeline, new, capacity):
     DELIVER(timeline, new, capacity)
 
 
-def settled_from_the_start(timeline, new, capacity):
+def activated_from_the_start(timeline, new, capacity):
     if timeline.floor is None:
         timeline.floor = timeline.seal = 0
     DELIVER(timeline, new, capacity)
 
 
-def settled_with_any_ticket(timeline, ticket, through):
-    SETTLE(timeline, timeline.ticket, through)
+def activated_with_any_version(timeline, version, through):
+    ACTIVATE(timeline, timeline.version, through)
 
 
-def loaded_with_any_ticket(timeline, ticket, through, floor, ids):
+def loaded_with_any_version(timeline, version, through, floor, ids):
     if timeline.floor is not None:
         timeline.ids = [it for it in timeline.ids if it > through]
-    LOAD_IDS(timeline, timeline.ticket, through, floor, ids)
+    LOAD_IDS(timeline, timeline.version, through, floor, ids)
 
 
-def loaded_with_the_first_half(timeline, ticket, through, floor, ids):
-    LOAD_IDS(timeline, ticket, through, floor, ids[: len(ids) // 2])
+def loaded_with_the_first_half(timeline, version, through, floor, ids):
+    LOAD_IDS(timeline, version, through, floor, ids[: len(ids) // 2])
 
 
-def with_the_same_ticket(timeline, new, capacity):
-    ticket = timeline.ticket
+def with_the_same_version(timeline, new, capacity):
+    version = timeline.version
     DELIVER(timeline, new, capacity)
-    timeline.ticket = ticket
+    timeline.version = version
 
 
 def trimmed_without_a_floor(timeline, new, capacity):
@@ -331,18 +331,18 @@ def seen_without_seal(timeline, logged):
     timeline.ids = sorted({*timeline.ids, *logged} - set(range((timeline.floor or 0) + 1)))
 
 
-DELIVER, SETTLE, LOAD_IDS = Timeline.deliver, Timeline.settle, Timeline.load
+DELIVER, ACTIVATE, LOAD_IDS = Timeline.deliver, Timeline.activate, Timeline.load
 
 
 @pytest.mark.parametrize(
     ("method", "faulty"),
     [
         ("deliver", without_seal),
-        ("deliver", settled_from_the_start),
-        ("deliver", with_the_same_ticket),
+        ("deliver", activated_from_the_start),
+        ("deliver", with_the_same_version),
         ("deliver", trimmed_without_a_floor),
-        ("settle", settled_with_any_ticket),
-        ("load", loaded_with_any_ticket),
+        ("activate", activated_with_any_version),
+        ("load", loaded_with_any_version),
         ("load", loaded_with_the_first_half),
         ("change", unchanged),
         ("see", seen_without_seal),

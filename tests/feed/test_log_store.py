@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from feed.timeline_stores.log import Log, shards_for
-from feed.timeline_stores.shards import RECORD_BYTES, shards_of_records
+from feed.timeline_stores.shards import RECORD_BYTES
 from tests.feed.deliveries import into, opened
 
 OWNER = 7
@@ -17,7 +17,12 @@ def store(redis_url, redis, db):
 
 
 def log_of(store, redis):
-    return f"{store.shard_prefix(OWNER % store.shards)}log"
+    return f"{store.keys.of_shard(OWNER % store.keys.shards)}log"
+
+
+def records_read(store, redis):
+    """Return what a compaction reads now."""
+    return store.records_in({OWNER % store.keys.shards: redis.get(log_of(store, redis))})
 
 
 def records_in(store, redis):
@@ -62,7 +67,7 @@ def test_without_its_log_a_ring_is_absent_and_the_next_one_is_read(spoil, store,
     store.write(into(OWNER, [3]))
     assert store.read(OWNER).floor is None
 
-    store.settle(store.create([OWNER]), through=3)
+    store.activate(store.create([OWNER]), through=3)
     for post_id in (4, 5, 6, 7):
         store.write(into(OWNER, [post_id]))
     held = store.read(OWNER)
@@ -81,13 +86,11 @@ def test_what_is_no_log_grows_only_until_it_is_compacted(value, store, redis):
 
 def test_a_compaction_that_comes_second_changes_nothing(store, redis):
     store.write(into(OWNER, [1, 2]))
-    log = redis.get(log_of(store, redis))
-    shards = shards_of_records(log[RECORD_BYTES:], store.shards)
-    read = log[:RECORD_BYTES] + len(log).to_bytes(8, "little")
-    store.call_with("compact", shards, read)
+    read = records_read(store, redis)
+    store.run("compact", read)
     store.write(into(OWNER, [3]))
 
-    store.call_with("compact", shards, read)
+    store.run("compact", read)
 
     assert records_in(store, redis) == 1
     assert store.members(OWNER) == [3, 2, 1]
@@ -95,27 +98,26 @@ def test_a_compaction_that_comes_second_changes_nothing(store, redis):
 
 def test_what_arrives_during_a_compaction_stays_in_the_log(store, redis):
     store.write(into(OWNER, [1, 2]))
-    log = redis.get(log_of(store, redis))
+    read = records_read(store, redis)
     store.write(into(OWNER, [3]))
 
-    read = log[:RECORD_BYTES] + len(log).to_bytes(8, "little")
-    store.call_with("compact", shards_of_records(log[RECORD_BYTES:], store.shards), read)
+    store.run("compact", read)
 
     assert (records_in(store, redis), ids_in_the_ring(store, redis)) == (1, 2)
     assert store.members(OWNER) == [3, 2, 1]
 
 
-def test_a_compaction_creates_absent_rings_and_settles_them(store, redis):
-    store.write([(1, np.array([OWNER, OWNER + store.shards]))])
+def test_a_compaction_creates_absent_rings_and_activates_them(store, redis):
+    store.write([(1, np.array([OWNER, OWNER + store.keys.shards]))])
 
-    pending = store.write([(post_id, np.array([OWNER + store.shards])) for post_id in (2, 3)])
+    pending = store.write([(post_id, np.array([OWNER + store.keys.shards])) for post_id in (2, 3)])
 
-    assert set(pending) == {OWNER + store.shards}
+    assert set(pending) == {OWNER + store.keys.shards}
     assert store.members(OWNER) == [1]
 
 
 def test_a_batch_compacts_little_more_than_it_brings(store, redis):
-    everyone = np.arange(1, 1 + store.shards)
+    everyone = np.arange(1, 1 + store.keys.shards)
     opened(store, *everyone.tolist())
     store.log_records = 100
     store.write([(post_id, everyone) for post_id in range(1, 91)])

@@ -13,12 +13,13 @@ from accounts.models import Person
 from feed import epochs, readers
 from feed.models import Epoch, Reader
 from feed.recipients import recipients_of
+from feed.timeline import read_page
 from feed.timeline_stores import timeline_stores
-from tests.backends import STORES
+from tests.backends import HEALING_STORES
 from tests.conftest import befriend, client_of
 from tests.feed.deliveries import audited, ids, posts_by
 
-PUSHED = [it for it in STORES if it != "pull"]
+PUSHED = [it for it in HEALING_STORES if it != "pull"]
 
 
 @pytest.fixture(params=PUSHED)
@@ -34,7 +35,7 @@ def store(request, settings, friends, redis_url, redis, keep_timelines_at):
 
 
 def read(store, owner_id):
-    return store.page(owner_id)[::-1]
+    return read_page(store, owner_id).ids[::-1]
 
 
 def last_read(owner_id, days_ago):

@@ -17,10 +17,10 @@ from feed.delivery import deliver_pending
 from feed.friendships import unfriend
 from feed.models import Epoch, Post
 from feed.selectors import store_state
+from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store, redis_cluster
-from feed.timeline_stores.redis_cluster import Cluster
-from feed.timeline_stores.redis_server import thread
-from feed.timeline_stores.redis_topology import SLOTS, Members, Topology, tags
+from feed.timeline_stores.redis_cluster import SLOTS, Cluster, Members, Topology, tags
+from feed.timeline_stores.redis_servers import thread
 from lab.faults.unguarded.following import following
 from launch.servers.redis import NODE_TIMEOUT_S, Node
 from tests.conftest import make_people, whole_timelines
@@ -89,9 +89,9 @@ def test_posts_are_spread_over_all_primaries_and_confirmed_by_replicas(ring, clu
     held = [node.ask("DBSIZE") for node in cluster.primaries]
     assert all(0.8 * max(held) < it for it in held)
     assert [node.ask("DBSIZE") for node in cluster.replicas] == held
-    assert ring.shards == 64
+    assert ring.keys.shards == 64
     assert audited(ring).ok
-    assert ring.page(7) == ids(reversed(posts))
+    assert read_page(ring, 7).ids == ids(reversed(posts))
 
 
 def test_a_script_that_servers_do_not_have_is_loaded_where_it_is_missing(ring, cluster):
@@ -121,7 +121,7 @@ def migrating(source: Node, target: Node, slot):
 
 def slots_of(ring, count):
     """Return the slots of the first shards, which the first primary has."""
-    return [key_slot(tag.encode()) for tag in tags(ring.shards)[:count]]
+    return [key_slot(tag.encode()) for tag in tags(ring.keys.shards)[:count]]
 
 
 def test_slots_that_moved_are_found(ring, cluster):
@@ -133,7 +133,7 @@ def test_slots_that_moved_are_found(ring, cluster):
     after = posts_by(1, 2)
     deliver_all()
 
-    assert ring.page(64) == ids(reversed(before + after))
+    assert read_page(ring, 64).ids == ids(reversed(before + after))
     assert audited(ring).ok
     assert Epoch.objects.get().number == number
 
@@ -224,7 +224,7 @@ def test_a_replica_takes_the_place_of_a_primary_that_died(ring, cluster):
     assert epoch.number == number
     assert Members.of(epoch.server).primaries - Members.of(server).primaries
     assert store_state() == "ok"
-    assert ring.page(64) == ids(reversed(before + after))
+    assert read_page(ring, 64).ids == ids(reversed(before + after))
     assert audited(ring).ok
 
 
@@ -234,9 +234,9 @@ def test_pages_come_from_the_database_until_a_promotion_is_noted(ring, cluster):
     kill(cluster, cluster.primaries[0])
     until(lambda: promoted(cluster))
 
-    assert ring.page(64) == ids(reversed(posts))
+    assert read_page(ring, 64).ids == ids(reversed(posts))
     assert not epochs.is_usable(ring)
-    assert ring.page(64) == ids(reversed(posts))
+    assert read_page(ring, 64).ids == ids(reversed(posts))
 
 
 def test_a_process_that_sent_nothing_meanwhile_finds_the_promoted_replica(ring, cluster):
@@ -296,10 +296,10 @@ def test_an_unfriend_that_a_promoted_replica_lacks_is_not_lost(ring, cluster):
     second.ask("CLUSTER REPLICATE", primary.number())
     until(lambda: primary.ask("INFO", "replication")["connected_slaves"] == 2)
     until(cluster.is_well)
-    Epoch.objects.update(server=ring.server_id())
+    Epoch.objects.update(server=ring.servers.identity())
     posts_by(1, 3)
     deliver_all()
-    assert ring.page(64)
+    assert read_page(ring, 64).ids
 
     cut_off(replica, primary)
     unfriend(1, 64)
@@ -310,8 +310,8 @@ def test_an_unfriend_that_a_promoted_replica_lacks_is_not_lost(ring, cluster):
     deliver_all()
 
     assert store_state() == "ok"
-    assert ring.page(64) == []
-    assert ring.page(65)[:1] == ids(new)
+    assert read_page(ring, 64).ids == []
+    assert read_page(ring, 65).ids[:1] == ids(new)
     assert audited(ring).ok
 
 
@@ -331,13 +331,13 @@ def test_a_primary_that_comes_back_empty_begins_a_new_epoch(ring, cluster):
 
     kill(cluster, primary)
     primary.start()  # before its replica could take its place
-    assert ring.page(64) == ids(reversed(posts))  # the database answers
+    assert read_page(ring, 64).ids == ids(reversed(posts))  # the database answers
     deliver_all()
     posts += posts_by(1, 1)
     deliver_all()
 
     assert Epoch.objects.get().number != number
-    assert ring.page(64) == ids(reversed(posts))
+    assert read_page(ring, 64).ids == ids(reversed(posts))
     assert audited(ring).ok
 
 

@@ -15,16 +15,15 @@ from config.cache import post_cache
 from feed import epochs
 from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.packing import HEADER_WORDS
-from feed.timeline_stores.redis_server import connect
+from feed.timeline_stores.redis_servers import connect
 from feed.timeline_stores.ring import Ring
-from feed.timeline_stores.shards import by_shard
 from runtime.away import AWAY_S
 from runtime.redis_options import TIMEOUT_S
 from tests.backends import REDIS_STORES
 from tests.conftest import client_of, redis_server, whole_timelines
 from tests.feed.deliveries import audited, ids, into, opened, posts_by
 
-SCRIPTED = ["script", "ring"]
+SCRIPTED = ["ring", "log"]
 
 
 @pytest.fixture(params=SCRIPTED)
@@ -43,8 +42,8 @@ def test_a_batch_interrupted_between_two_shards_is_completed_by_the_next_attempt
     everyone = np.arange(4, 204)
     opened(scripted, *everyone.tolist())
     posts = posts_by(4, 20)
-    shards = by_shard([(post.id, everyone) for post in posts], scripted.shards)
-    scripted.write_shards(shards[: len(shards) // 2])  # … and the connection drops
+    half = everyone[everyone % scripted.keys.shards < scripted.keys.shards // 2]
+    scripted.write([(post.id, half) for post in posts])  # … and the connection drops
 
     scripted.deliver(posts)
 
@@ -71,12 +70,12 @@ def test_keys_carry_the_alias_and_keep_a_shard_in_one_slot(alias, redis, friends
     expected = {f"{prefix}{{{owner}}}:{owner}".encode() for owner in (1, 2, 3)}
     found = {key for key in redis.scan_iter() if not key.endswith((b":newest", b":watermark"))}
     assert found == expected
-    assert store.key(64 * 3 + 2) == f"{prefix}{{2}}:194"
+    assert store.keys.of(64 * 3 + 2) == f"{prefix}{{2}}:194"
 
 
 def test_a_ring_without_its_shards_newest_id_reads_its_own(ring, redis):
     ring.write(into(7, [5, 9]))
-    redis.delete(f"{ring.shard_prefix(7)}newest")
+    redis.delete(f"{ring.keys.of_shard(7)}newest")
 
     ring.write(into(7, [5, 7]))
 
@@ -92,12 +91,12 @@ def test_a_batch_that_ran_out_of_memory_halfway_is_completed_by_the_next_attempt
         keep_timelines_at(environment["REDIS_URL"])
         store = opened(timeline_stores[alias], *everyone.tolist())
         store.write([(1, everyone)])
-        used = store.client.info("memory")["used_memory"]
-        store.client.config_set("maxmemory", used + 2_000_000)
+        used = store.servers.client.info("memory")["used_memory"]
+        store.servers.client.config_set("maxmemory", used + 2_000_000)
         with pytest.raises(ResponseError, match="maxmemory"):
             store.write([(post_id, everyone) for post_id in range(1, 101)])
         lengths = {len(store.members(owner)) for owner in everyone.tolist()}
-        store.client.config_set("maxmemory", 0)
+        store.servers.client.config_set("maxmemory", 0)
 
         store.write([(post_id, everyone) for post_id in range(1, 101)])
 
@@ -110,9 +109,9 @@ def test_a_batch_that_ran_out_of_memory_halfway_is_completed_by_the_next_attempt
 def test_a_full_ring_costs_at_most_12_bytes_an_entry(batch, ring, redis):
     for start in range(1, 4001, batch):
         ring.write(into(7, range(start, start + batch)))
-        entries = redis.strlen(ring.key(7)) // 6 - HEADER_WORDS
+        entries = redis.strlen(ring.keys.of(7)) // 6 - HEADER_WORDS
         if entries >= 800:
-            assert redis.memory_usage(ring.key(7), samples=0) <= 12 * entries
+            assert redis.memory_usage(ring.keys.of(7), samples=0) <= 12 * entries
 
 
 def test_ids_that_look_like_text_or_end_in_zeros_are_kept(ring):

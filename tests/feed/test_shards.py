@@ -47,7 +47,7 @@ def owners_of(shards):
             assert owner % SHARDS == shard.number
             found[owner] = unpack(shard.posts[end - length : end]).tolist()
         ids = unpack(shard.posts)
-        assert np.frombuffer(shard.span, "<i8").tolist() == [ids.min(), ids.max()]
+        assert [shard.oldest, shard.newest] == [ids.min(), ids.max()]
     return found
 
 

@@ -25,8 +25,6 @@ from tests.conftest import whole_timelines
 def refusal(strategy, store):
     """Return the id of the check that refuses a pair, or None."""
     strategy, store = strategies.classes()[strategy], timeline_stores.classes()[store]
-    if strategy.needs_shared_store and not store.is_shared:
-        return "E001"
     if strategy.needs_partial_delivery and not store.accepts_partial_delivery:
         return "E002"
     return None
@@ -131,9 +129,9 @@ class Failing(Exception):
     pass
 
 
-@pytest.mark.parametrize(("store", "accepted"), [("setbased", False), ("memory", True)])
+@pytest.mark.parametrize(("store", "accepted"), [("setbased", False), ("ring", True)])
 def test_a_store_that_fails_refuses_the_post_only_where_it_shares_the_transaction(
-    store, accepted, settings, transactional_db, friends, monkeypatch
+    store, accepted, settings, transactional_db, friends, redis, monkeypatch
 ):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", store
     whole_timelines()

@@ -1,6 +1,7 @@
 import pytest
 
 from feed.signals import timeline_loaded
+from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
 from metrics import definitions
 from metrics.deliveries import count_load
@@ -9,7 +10,7 @@ from tests.conftest import whole_timelines
 from tests.feed.deliveries import posts_by
 
 
-@pytest.fixture(params=stores_with(accepts_partial_delivery=True, is_transactional=False))
+@pytest.fixture(params=stores_with(takes_loads=True, is_transactional=False))
 def store(request, settings, friends, redis):
     settings.FEED_TIMELINE_STORE = request.param
     whole_timelines()
@@ -30,7 +31,7 @@ def test_a_reader_of_an_absent_timeline_loads_it_once(store, loads):
     store.clear()
 
     for _ in range(3):
-        store.page(2)
+        read_page(store, 2)
 
     assert loads() == 1
 
@@ -38,7 +39,7 @@ def test_a_reader_of_an_absent_timeline_loads_it_once(store, loads):
 def test_pages_of_whole_timelines_load_nothing(store, loads):
     store.deliver(posts_by(1, 3))
 
-    store.page(2)
-    store.page(2, before=2)
+    read_page(store, 2)
+    read_page(store, 2, before=2)
 
     assert loads() == 0

@@ -15,7 +15,7 @@ from accounts import limits
 from feed import delivery, epochs
 from feed.delivery import deliver_pending
 from feed.models import FriendshipChange, Post, SetBasedEntry
-from feed.timeline_stores.setbased import SetBased
+from feed.timeline_stores.rows import SetBased
 from tests.conftest import database_url, whole_timelines
 from workers import drainer as module
 from workers.drainer import Drainer
@@ -141,7 +141,7 @@ def test_no_change_is_begun_after_the_time_for_it(pending, left_behind, monkeypa
 def test_a_step_of_healing_that_fails_stops_neither_the_next_nor_deliveries(
     pending, left_behind, monkeypatch
 ):
-    monkeypatch.setattr(epochs, "check", lambda store: 1 / 0)
+    monkeypatch.setattr(epochs, "renew_if_lost", lambda store: 1 / 0)
 
     assert deliver_pending(limit=100) == 10
 

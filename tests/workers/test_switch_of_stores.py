@@ -16,7 +16,7 @@ from tests.conftest import whole_timelines
 from workers.models import Chunk
 
 # Each store is switched from and to: SQL, Redis, and between the two.
-ROUND = "rowwise ring setbased bulk packed pipeline roundtrip script rowwise".split()
+ROUND = "rowwise ring setbased bulk packed log rowwise".split()
 
 
 @pytest.fixture(params=pairwise(ROUND), ids="-to-".join)

@@ -40,7 +40,7 @@ class Command(BaseCommand):
         empty(engine.timeline)
         owner_ids, bytes_per_entry = fill(engine, fillers(max(people)))
         gc.collect()
-        gc.freeze()  # else each collection would go through what ``memory`` holds
+        gc.freeze()  # else each collection would go through what was loaded so far
         emit("filled", timelines=len(owner_ids), bytes_per_entry=bytes_per_entry)
         for figures in reads(engine, owner_ids):
             emit("read", **figures)

@@ -27,12 +27,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         accepted = list(read_accepted(options["accepted"])) if options["accepted"] else []
-        found, view = Audit(), Shown if options["all"] else Stored
+        store, found, view = get_timeline_store(), Audit(), Shown if options["all"] else Stored
         with Progress(console=Console(stderr=True), transient=True) as progress:
             bar = progress.add_task("timelines", total=1.0)
-            for done, found in audit(get_timeline_store(), accepted, view):  # noqa: B007
+            for done, found in audit(store, accepted, view):  # noqa: B007
                 progress.update(bar, completed=done)
         self.stdout.write(json.dumps(found.as_dict()) if options["json"] else as_text(found))
+        if not found.ok and not store.is_healing:
+            self.stderr.write("this store doesn't heal: what was lost or cut off stays missing")
         if not found.ok:
             sys.exit(1)
 

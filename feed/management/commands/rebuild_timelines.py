@@ -8,6 +8,7 @@ from django.core.management import CommandError
 from accounts.models import Person
 from db.seed_command import SeedCommand
 from feed import epochs
+from feed.timeline import rebuild
 from feed.timeline_stores import get_timeline_store
 
 CHUNK = 100
@@ -30,6 +31,8 @@ class Command(SeedCommand):
         store = get_timeline_store()
         if reason := epochs.reason_unusable(store, epochs.get_or_begin(store)):
             raise CommandError(reason)
+        if not store.is_healing:
+            raise CommandError(f"the store {store.alias!r} computes nothing from the database")
         people = Person.objects.filter(id__gt=options["after"]).order_by("id")
         if options["person"]:
             people = people.filter(id__in=options["person"])
@@ -43,7 +46,7 @@ class Command(SeedCommand):
     def _rebuild(self, ids: list[int], share: float) -> Iterator[float]:
         for start in range(0, len(ids), CHUNK):
             chunk, started = ids[start : start + CHUNK], time.monotonic()
-            get_timeline_store().rebuild(chunk)
+            rebuild(get_timeline_store(), chunk)
             self._done = chunk[-1]
             time.sleep((time.monotonic() - started) * (1 / share - 1))
             yield (start + len(chunk)) / len(ids)

@@ -44,7 +44,6 @@ class Fanout(Experiment):
         "mysql_tuned-chunked-pipeline",
         "mysql_tuned-task-pipeline",
         "mysql_tuned-outbox-pipeline",
-        "mysql_tuned-outbox-script",
         "mysql_tuned-outbox-ring",
         "mysql_tuned-outbox_celery-ring",
         "mysql_tuned-pull",

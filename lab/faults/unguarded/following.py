@@ -3,7 +3,7 @@
 
 from redis.exceptions import AskError
 
-from feed.timeline_stores.redis_server import connect, pipelined
+from feed.timeline_stores.redis_servers import connect, pipelined
 
 
 def following(exchange):

@@ -15,8 +15,8 @@ from feed.management.commands.begin_epoch import Command as BeginEpoch
 from feed.models import Post
 from feed.strategies import get_strategy, inline
 from feed.timeline_stores import get_timeline_store, redis_cluster
-from feed.timeline_stores.redis import RedisStore
-from feed.timeline_stores.redis_topology import Topology
+from feed.timeline_stores.redis_cluster import Topology
+from feed.timeline_stores.ring import Ring
 from lab.faults.unguarded.following import following
 from lab.faults.unguarded.switch import lacks, without
 from runtime.away import Server
@@ -44,7 +44,7 @@ def _follow(exchange, batches, source):
 
 
 @without("epochs", epochs, "reason_unusable")
-@without("epochs", epochs, "check")
+@without("epochs", epochs, "renew_if_lost")
 def _trust(_original, *_arguments):
     """Trust any store, whatever became of it or of the database."""
 
@@ -54,13 +54,13 @@ def _begin_none(_original, *_arguments, **_options):
     """Begin no epoch by command."""
 
 
-@without("floors", RedisStore, "settle")
-def _settle_at_0(settle, self, tickets, *, through):
+@without("floors", Ring, "activate")
+def _activate_at_0(activate, self, pending, *, through):
     """Count a timeline that is created by a delivery as whole."""
-    settle(self, tickets, through=0)
+    activate(self, pending, through=0)
 
 
-@without("seals", RedisStore, "change")
+@without("seals", Ring, "change")
 def _change_nothing(change, self, owner_ids, *, through):
     """Leave both timelines of a changed friendship as they are."""
     change(self, owner_ids, through=0)

@@ -9,6 +9,7 @@ from django.db.models.functions import Cast, Substr
 
 from feed.due import posts_due
 from feed.models import Post
+from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
 from replays.export.app.models import ExportJob
 from replays.visibility import visible
@@ -62,5 +63,5 @@ def _newest_ids(person_id: int, *, before: int | None) -> list[int]:
     own = Post.objects.filter(author_id=person_id).order_by("-id").values_list("id", flat=True)
     if before is not None:
         own = own.filter(id__lt=before)
-    timeline = get_timeline_store().page(person_id, before=before, limit=CHUNK)
+    timeline = read_page(get_timeline_store(), person_id, before=before, limit=CHUNK).ids
     return sorted({*timeline, *own[:CHUNK]}, reverse=True)[:CHUNK]

@@ -1,8 +1,8 @@
 """Faulty stores that report success."""
 
 from feed.timeline_stores.base import Held
-from feed.timeline_stores.redis import RedisStore
-from feed.timeline_stores.setbased import SetBased
+from feed.timeline_stores.published import Pipeline
+from feed.timeline_stores.rows import SetBased
 
 
 class Lossy(SetBased):
@@ -12,28 +12,21 @@ class Lossy(SetBased):
         super().deliver([post for post in posts if post.id % 10])
 
 
-class Duplicating(RedisStore):
+class Duplicating(Pipeline):
     """Appends every delivery twice, without a check."""
 
-    def write(self, deliveries):
-        with self.client.pipeline(transaction=False) as pipeline:
-            for post_id, owners in deliveries:
-                for owner_id in owners.tolist():
-                    pipeline.rpush(self.key(owner_id), post_id, post_id)
-            pipeline.execute()
-        return {}
+    def commands(self, post_id, owner_id):
+        return [("RPUSH", self.keys.of(owner_id), post_id, post_id)]
 
-    def create(self, owner_ids):
-        return {}
-
-    def read(self, owner_id, *, before=None, limit=20):
-        ids = [int(post_id) for post_id in self.client.lrange(self.key(owner_id), 0, -1)]
-        below = [post_id for post_id in ids if not before or post_id < before]
+    def read(self, owner_id, *, before=None, limit=20, along=None):
+        (found,) = self.servers.ask(("LRANGE", self.keys.of(owner_id), 0, -1))
+        below = [post_id for post_id in map(int, found) if not before or post_id < before]
         return Held(sorted(below, reverse=True)[:limit], floor=0)
 
 
 class CutShort(SetBased):
     """Holds every post and shows only the newest."""
 
-    def page(self, owner_id, *, before=None, limit=20):
-        return [] if before else super().page(owner_id, limit=limit)
+    def read(self, owner_id, *, before=None, limit=20, along=None):
+        held = Held() if before else super().read(owner_id, limit=limit)
+        return held._replace(floor=0)

@@ -1,8 +1,7 @@
-"""Connections to Redis, and the servers that keep timelines: here one, or a cluster."""
+"""Connections to Redis, the keys of timelines, and the servers that keep them: here one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from threading import local
 from typing import Any, ClassVar
@@ -13,40 +12,18 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.utils import str_if_bytes
 
 from feed import epochs
+from feed.timeline_stores.base import Command, Servers, TimelineStore
 from runtime.redis_options import redis_options
 
 SCANNED = 1000
-Command = tuple[Any, ...]
-
-
-class Rider:
-    """A command that goes along with another one, so that nobody waits for Redis twice."""
-
-    def __init__(self, url: str, *command: Any) -> None:
-        self.url = url
-        self.command = command
-        self.was_sent = False
-        self.reply: Any = None
 
 
 class _Thread(local):
     def __init__(self) -> None:
         self.clients: dict[str, Redis] = {}
-        self.rider: Rider | None = None
 
 
 thread = _Thread()
-
-
-@contextmanager
-def taking_along(rider: Rider | None) -> Iterator[None]:
-    """Send a command along with the first one of this block that ``OneServer.ask`` sends to its
-    server; ``was_sent`` tells whether there was one. It is sent once."""
-    thread.rider = None if rider and rider.was_sent else rider
-    try:
-        yield
-    finally:
-        thread.rider = None
 
 
 def connect(url: str) -> Redis:
@@ -127,20 +104,20 @@ def run_of(client: Redis) -> str:
     return run_id
 
 
-class Servers(ABC):
-    """Where the timelines of the Redis stores are. Raises ``redis.exceptions.RedisError`` only."""
+class RedisServers(Servers, ABC):
+    """Where the timelines of a store in Redis are. Raises ``redis.exceptions.RedisError`` only."""
 
     shards_per_call: ClassVar[int | None]
     """Most shards that one call of a script may name; None: any number."""
 
-    def __init__(self, url: str, source: str) -> None:
+    def __init__(self, url: str, source: str = "") -> None:
         self.url = url
         self.source = source
         """The script that EVALSHA calls; a server that doesn't have it is given it."""
 
     @abstractmethod
-    def ask(self, *command: Any) -> Any:
-        """Return the reply to a command that only reads; a ``Rider`` may go along."""
+    def ask(self, *commands: Command) -> list[Any]:
+        """Return the replies to commands that only read."""
 
     @abstractmethod
     def send(self, commands: Sequence[Command]) -> list[Any]:
@@ -148,6 +125,17 @@ class Servers(ABC):
 
         What they write is confirmed by as many servers as keep it. A command may be executed twice.
         """
+
+    def ask_along(self, command: Command, along: Command | None) -> tuple[Any, bytes | None]:
+        """Return the reply to a command, and that to another one: empty for nil, None for none."""
+        if along is None:
+            return self.ask(command)[0], None
+        reply, other = self.ask(command, along)
+        return reply, other or b""
+
+    def call(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands at once; return their replies, or raise the first error among them."""
+        return raised(self.send(commands))
 
     @abstractmethod
     def clients(self) -> Sequence[Redis]:
@@ -161,25 +149,8 @@ class Servers(ABC):
     def tag(self, shard: int, shards: int) -> str:
         """Return what the keys of a shard carry in braces."""
 
-    @abstractmethod
-    def suitable_shards(self) -> int:
-        """Return how many shards these servers need at least."""
 
-    @abstractmethod
-    def identity(self) -> str:
-        """Return which runs of which servers these are."""
-
-    @abstractmethod
-    def are(self, identity: str) -> bool:
-        """Tell whether this thread's connections are to the servers with this identity."""
-
-    @abstractmethod
-    def successor(self, identity: str) -> tuple[str, float] | None:
-        """Return how servers that had this identity are identified now, and for how many seconds
-        what was confirmed may have been lost since; None if everything may have been."""
-
-
-class OneServer(Servers):
+class OneServer(RedisServers):
     """One Redis."""
 
     shards_per_call = None
@@ -188,15 +159,8 @@ class OneServer(Servers):
     def client(self) -> Redis:
         return connect(self.url)  # on first use, so not before a server process forks
 
-    def ask(self, *command: Any) -> Any:
-        rider = thread.rider if thread.rider and thread.rider.url == self.url else None
-        replies = self.send([command, rider.command] if rider else [command])
-        for reply in replies:
-            if isinstance(reply, ResponseError):
-                raise reply
-        if rider:
-            thread.rider, rider.was_sent, rider.reply = None, True, replies[1]
-        return replies[0]
+    def ask(self, *commands: Command) -> list[Any]:
+        return self.call(commands)
 
     def send(self, commands: Sequence[Command]) -> list[Any]:
         replies = pipelined(self.client, commands)
@@ -216,17 +180,54 @@ class OneServer(Servers):
     def tag(self, shard: int, shards: int) -> str:
         return str(shard)
 
-    def suitable_shards(self) -> int:
-        return 1
-
     def identity(self) -> str:
         return run_of(self.client)
 
-    def are(self, identity: str) -> bool:
-        return identity == run_of(self.client)
 
-    def successor(self, identity: str) -> tuple[str, float] | None:
-        return (identity, 0.0) if self.are(identity) else None
+class Keys:
+    """The keys of a store, which carry its alias, the epoch's number, and their shard in braces."""
+
+    def __init__(self, store: TimelineStore, servers: RedisServers) -> None:
+        self._store, self._servers = store, servers
+
+    @property
+    def shards(self) -> int:
+        return epochs.get_or_begin(self._store).shards
+
+    def prefix(self, number: int | None = None) -> str:
+        """Return how the keys of an epoch begin, or of this one."""
+        number = epochs.get_or_begin(self._store).number if number is None else number
+        return f"timeline:{self._store.alias}:{number:x}:"
+
+    def of_shards(self, shards: Iterable[int]) -> list[str]:
+        """Return the key prefixes of shards, all of one epoch.
+
+        In a cluster, the braces keep the keys of a shard in one slot.
+        """
+        prefix, count = self.prefix(), self.shards
+        return [f"{prefix}{{{self._servers.tag(shard, count)}}}:" for shard in shards]
+
+    def of_shard(self, shard: int) -> str:
+        (prefix,) = self.of_shards([shard])
+        return prefix
+
+    def of(self, owner_id: int) -> str:
+        return f"{self.of_shard(owner_id % self.shards)}{owner_id}"
+
+    def remove(self, owner_id: int) -> None:
+        self._servers.call([("UNLINK", self.of(owner_id))])
+
+    def remove_epoch(self, number: int | None = None) -> None:
+        for keys in self._servers.keys(f"{self.prefix(number)}*"):
+            self._servers.call([("UNLINK", key) for key in keys])
+
+
+def raised(replies: list[Any]) -> list[Any]:
+    """Return replies, or raise the first error among them."""
+    for reply in replies:
+        if isinstance(reply, Exception):
+            raise reply
+    return replies
 
 
 def scan(client: Redis, pattern: str) -> Iterator[list[bytes]]:

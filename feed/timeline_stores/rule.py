@@ -8,13 +8,13 @@ from feed.timeline_stores.base import ALL, Held
 
 SLACK = 5 / 3
 """A timeline may grow to this many times the capacity before it is trimmed."""
-TICKET_BITS = 46
+VERSION_BITS = 46
 MOST_ID = 2**47 - 2
 """The highest post id that can be stored (``packing``)."""
 
 
-def new_ticket() -> int:
-    return secrets.randbits(TICKET_BITS)
+def new_version() -> int:
+    return secrets.randbits(VERSION_BITS)
 
 
 class Timeline:
@@ -24,21 +24,21 @@ class Timeline:
     nothing is known yet, and no ids are kept.
     ``seal``: late ids up to it are never added, since a friendship may have changed in between;
     they raise the floor instead.
-    ``ticket``: changes with every event that could make an older answer of the database wrong:
+    ``version``: changes with every event that could make an older answer of the database wrong:
     when floor or seal change, and when an id is delivered that the timeline doesn't keep.
     """
 
-    def __init__(self, ticket: int | None = None) -> None:
+    def __init__(self, version: int | None = None) -> None:
         self.floor: int | None = None
         self.seal = 0
-        self.ticket = new_ticket() if ticket is None else ticket
+        self.version = new_version() if version is None else version
         self.ids: list[int] = []
         """Ascending and distinct, all above the floor."""
 
     def deliver(self, new: Sequence[int], capacity: int) -> None:
         """Add ascending, distinct ids of delivered posts."""
         if self.floor is None:
-            self.ticket = new_ticket()
+            self.version = new_version()
             return
         end = max(self.floor, self.seal)
         if new[0] <= end:
@@ -50,33 +50,33 @@ class Timeline:
 
     def see(self, logged: Iterable[int]) -> None:
         """Show ids that are delivered later, from a log; what a load knew is still right then."""
-        ticket = self.ticket
+        version = self.version
         self.deliver(sorted({*logged}), ALL)
-        self.ticket = ticket
+        self.version = version
 
-    def settle(self, ticket: int, through: int) -> None:
-        """Let a pending timeline begin above ``through``, the newest post since the ticket."""
-        if self.floor is None and self.ticket == ticket:
+    def activate(self, version: int, through: int) -> None:
+        """Let a pending timeline begin above ``through``, the newest post since the version."""
+        if self.floor is None and self.version == version:
             self.floor = self.seal = through
-            self.ticket = new_ticket()
+            self.version = new_version()
 
-    def load(self, ticket: int, through: int, floor: int, ids: Sequence[int]) -> None:
+    def load(self, version: int, through: int, floor: int, ids: Sequence[int]) -> None:
         """Add the ids that are due above ``floor`` up to ``through``, ascending.
 
         ``through``: the floor that was seen; of a pending timeline, the newest post since the
-        ticket.
+        version.
         """
-        if self.ticket != ticket:
+        if self.version != version:
             return
         if self.floor is None:
             self.seal = self.floor = through
         self.ids = sorted({*ids, *self.ids})
-        self.floor, self.ticket = min(floor, self.floor), new_ticket()
+        self.floor, self.version = min(floor, self.floor), new_version()
 
     def change(self, through: int) -> None:
         """Leave everything up to ``through`` to the database: a friendship has changed."""
         self.seal = max(self.seal, through)
-        self.ticket = new_ticket()
+        self.version = new_version()
         if self.floor is not None:
             self._raise_floor(through)
 
@@ -84,17 +84,17 @@ class Timeline:
         """Leave ids at or below floor or seal to the database, unless they are there."""
         missing = [it for it in late if not self._holds(it)]
         if missing:
-            self.ticket = new_ticket()
+            self.version = new_version()
             self._raise_floor(missing[-1])
 
     def page(self, before: int | None, limit: int) -> Held:
         end = None if before is None else bisect_left(self.ids, before)
         floor = None if self.floor == MOST_ID else self.floor  # there may be posts above it
-        return Held(self.ids[:end][::-1][:limit], floor, self.ticket)
+        return Held(self.ids[:end][::-1][:limit], floor, self.version)
 
     def _raise_floor(self, floor: int) -> None:
         if self.floor is not None and floor > self.floor:
-            self.floor, self.ticket = floor, new_ticket()
+            self.floor, self.version = floor, new_version()
             del self.ids[: bisect_right(self.ids, floor)]
 
     def _holds(self, post_id: int) -> bool:

@@ -1,0 +1,104 @@
+"""The published baselines: a sorted set per timeline, two commands per delivery, nothing heals."""
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+
+from feed.models import Post
+from feed.recipients import Deliveries, deliveries_of
+from feed.timeline_stores.base import Command, Held, TimelineStore
+from feed.timeline_stores.redis_cluster import servers_at
+from feed.timeline_stores.redis_servers import Keys, RedisServers
+
+PORTION = 5_000
+"""Deliveries per round trip of a pipeline; a whole large batch could exceed the time-out."""
+
+
+class Published(TimelineStore):
+    """Timelines as sorted sets in Redis, the post id both member and score, without repair.
+
+    What is lost stays lost. A changed friendship cuts all posts so far from both timelines, or
+    they would show what may not be seen any more.
+    """
+
+    is_healing = False
+    accepts_partial_delivery = True
+    needs_redis = True
+    linger_ms = 75
+    capacity: int
+    servers: RedisServers
+
+    def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
+        super().__init__(alias)
+        self.capacity = capacity
+        self.servers = servers_at(url)
+        self.keys = Keys(self, self.servers)
+
+    @abstractmethod
+    def write(self, deliveries: Iterator[tuple[int, int]]) -> None:
+        """Make deliveries, each a post id and an owner id."""
+
+    def deliver(self, posts: Sequence[Post]) -> None:
+        self.write(pairs(deliveries_of(posts)))
+
+    def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
+        self.write(pairs([(post.id, np.array(owner_ids, np.int64))]))
+
+    def commands(self, post_id: int, owner_id: int) -> list[Command]:
+        key = self.keys.of(owner_id)
+        return [("ZADD", key, post_id, post_id), ("ZREMRANGEBYRANK", key, 0, -self.capacity - 1)]
+
+    def read(
+        self,
+        owner_id: int,
+        *,
+        before: int | None = None,
+        limit: int = 20,
+        along: Command | None = None,
+    ) -> Held:
+        end = "+inf" if before is None else f"({before}"
+        command = ("ZREVRANGEBYSCORE", self.keys.of(owner_id), end, "-inf", "LIMIT", 0, limit)
+        ids, reply = self.servers.ask_along(command, along)
+        return Held([int(post_id) for post_id in ids], floor=0, reply=reply)
+
+    def change(self, owner_ids: Sequence[int], *, through: int) -> None:
+        cut = ("-inf", through)
+        self.servers.call([("ZREMRANGEBYSCORE", self.keys.of(it), *cut) for it in owner_ids])
+
+    def discard(self, owner_id: int) -> None:
+        self.keys.remove(owner_id)
+
+    def clear(self) -> None:
+        self.keys.remove_epoch()
+
+    def remove_epoch(self, number: int) -> None:
+        self.keys.remove_epoch(number)
+
+
+class RoundTrip(Published):
+    """One round trip per command, two commands per delivery: the published baseline.
+
+    The cost: 1,002 round trips per post to 500 friends; client and server are idle in each.
+    """
+
+    def write(self, deliveries: Iterator[tuple[int, int]]) -> None:
+        for delivery in deliveries:
+            for command in self.commands(*delivery):
+                self.servers.call([command])
+
+
+class Pipeline(Published):
+    """The commands of ``roundtrip``, pipelined."""
+
+    def write(self, deliveries: Iterator[tuple[int, int]]) -> None:
+        while portion := list(islice(deliveries, PORTION)):
+            self.servers.call([command for one in portion for command in self.commands(*one)])
+
+
+def pairs(deliveries: Deliveries) -> Iterator[tuple[int, int]]:
+    """Yield each delivery as (post id, owner id)."""
+    for post_id, owners in deliveries:
+        for owner_id in owners.tolist():
+            yield post_id, owner_id
