@@ -1,4 +1,4 @@
-"""A store under the bench: cells of the grid, one after the other."""
+"""A store under the bench: cells of the grid, one after the other, and their check."""
 
 import math
 import time
@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from django.db import transaction
 
-from bench.contents import exchanged
+from bench.contents import begin, check, empty, exchanged
 from bench.graphs import SEED, Graph
-from bench.json_lines import Timed
+from bench.json_lines import Timed, emit
 from bench.posts import Delivered, in_batches, make_posts
 from feed.models import Post
 from feed.timeline_stores.base import TimelineStore
@@ -66,7 +66,7 @@ class Engine:
             "wall_s": timed.wall_s,
             "client_s": timed.client_s,
             "batches": len(batches),
-            **{name: it - before[name] for name, it in after.items()},
+            **{name: count - before[name] for name, count in after.items()},
         }
 
     def expected_s(self, deliveries: int) -> float:
@@ -81,8 +81,8 @@ class Engine:
     def _batches(self, graph: Graph, batch: int) -> int:
         """Warm up, at least until the store is steady; return how many batches fill a cell."""
         each = graph.friends + 1
-        wanted = max(WARM_UP_POSTS, 2 * batch, math.ceil(self._until_steady / each))
-        posts = self._posts(graph, wanted)
+        count = max(WARM_UP_POSTS, 2 * batch, math.ceil(self._until_steady / each))
+        posts = self._posts(graph, count)
         until, took_s = time.perf_counter() + WARM_UP_S, math.inf
         for part in in_batches(posts, batch):
             started = time.perf_counter()
@@ -102,3 +102,16 @@ class Engine:
 
     def _posts(self, graph: Graph, count: int) -> list[Post]:
         return make_posts(self._random.choice(graph.posters, count))
+
+
+def run_graph(engine: Engine, graph: Graph, batches: Sequence[int]) -> bool:
+    """Report each cell and the check; return whether all timelines were right."""
+    empty(engine.timeline)
+    begin(engine.timeline, np.arange(1, graph.people + 1))
+    engine.forget()
+    place = {"people": graph.people, "friends": graph.friends}
+    for batch in sorted(batches):
+        emit("cell", **place, batch=batch, **engine.cell(graph, batch))
+    audit = check(engine.timeline, graph, engine.delivered)
+    emit("check", **place, **audit.as_dict())
+    return audit.ok

@@ -1,10 +1,15 @@
-"""The posters of the bench and their friends, the same in every process."""
+"""The posters of the bench and their friends, the same in every process, and their rows."""
 
-from collections.abc import Sequence
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from django.db import connection, transaction
 
+from accounts.friendships import renew_versions
+from accounts.models import Person
+from accounts.seeding import insert_friendships
 from feed.recipients import Ids
 from feed.timeline_stores.base import MOST_SHARDS
 
@@ -67,17 +72,17 @@ def graphs(people: Sequence[int], friends: Sequence[int]) -> list[Graph]:
     """
     random = np.random.default_rng(SEED)
     pairs = [(p, f) for p in sorted(set(people)) for f in sorted(set(friends)) if f < p]
-    found: list[Graph] = []
+    possible: list[Graph] = []
     for at, pair in enumerate(pairs):
-        taken = np.concatenate([[0], *(graph.posters for graph in found)])
+        taken = np.concatenate([[0], *(graph.posters for graph in possible)])
         free = np.setdiff1d(np.arange(pair[0] + 1), taken)
-        each = len(free) // sum(later[0] == pair[0] for later in pairs[at:])
-        if not each:
+        per_graph = len(free) // sum(later[0] == pair[0] for later in pairs[at:])
+        if not per_graph:
             raise ValueError(f"{pair[0]} people are too few for so many graphs")
-        count = max(1, min(POSTERS, each, FRIENDSHIPS // pair[1]))
+        count = max(1, min(POSTERS, per_graph, FRIENDSHIPS // pair[1]))
         posters = random.choice(free, count, replace=False)
-        found.append(Graph(*pair, np.sort(posters)))
-    return found
+        possible.append(Graph(*pair, np.sort(posters)))
+    return possible
 
 
 def fillers(people: int) -> Fillers:
@@ -88,3 +93,43 @@ def fillers(people: int) -> Fillers:
         Filler(people + 2, usual, people),
         Filler(people + 3, many, people),
     )
+
+
+def seed_friends(graphs: Sequence[Graph], fillers: Sequence[Filler]) -> Iterator[float]:
+    """Write who the friends of all posters are; yield the share done (0 … 1)."""
+    for filler in fillers:
+        seed_graph(np.array([filler.author_id]), filler.friend_ids())
+    for done, graph in enumerate(graphs, start=1):
+        seed_graph(graph.posters, graph.friend_ids())
+        yield done / len(graphs)
+
+
+def seed_graph(authors: Ids, friend_ids: Ids) -> None:
+    """Write the friends of some authors: shapes (authors,) and (authors, friends).
+
+    One direction only: those who don't post are never asked for their friends.
+    """
+    persons = np.repeat(authors, friend_ids.shape[1])
+    # Nobody else is there, and the look-ups of each person would take longer than the rows.
+    with connection.constraint_checks_disabled(), transaction.atomic():
+        for _ in insert_friendships(np.column_stack((persons, friend_ids.ravel()))):
+            pass
+        renew_versions(Person.objects.filter(id__in=authors.tolist()))
+
+
+def numbers(text: str) -> list[int]:
+    """Read numbers above 0, separated by commas."""
+    values = [int(number) for number in text.split(",")]
+    if min(values) < 1:
+        raise ArgumentTypeError(f"{min(values)} is less than 1")
+    return values
+
+
+def add_graphs(parser: ArgumentParser) -> None:
+    parser.add_argument("--people", type=numbers, default=[1000])
+    parser.add_argument("--friends", type=numbers, default=[500], help="of each who posts")
+
+
+def add_grid(parser: ArgumentParser) -> None:
+    add_graphs(parser)
+    parser.add_argument("--batch", type=numbers, default=[25, 500], help="posts per batch")

@@ -18,10 +18,9 @@ from lab.advise.situation import situation_of
 from lab.arguments import PUBLISHED, parser
 from lab.before import as_line, check_folders, check_servers, claim
 from lab.bench import bench
-from lab.bench.grid import Grid
 from lab.bench.output import report_bench
 from lab.bench.record import FILE as BENCH
-from lab.bench.targets import choose
+from lab.bench.targets import Grid, choose
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Asked, Experiment
 from lab.listing import print_all, print_first

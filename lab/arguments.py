@@ -6,7 +6,7 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from lab.bench.grid import Grid
+from lab.bench.targets import Grid
 from lab.experiments import EXPERIMENTS
 from lab.parser import Parser, epilog
 from launch.servers import CHOICES

@@ -10,7 +10,7 @@ from lab.advise.cells import Cells
 from lab.bench.record import FILE as BENCH
 from lab.bench.record import Record
 from lab.bench.requests import FEED, POST
-from lab.bench.stores import GRID
+from lab.bench.targets import Grid
 from lab.experiments import EXPERIMENTS
 from lab.experiments.mixed.costs import ROLES, Costs, costs_of
 from lab.results.result import FILE as RESULT
@@ -235,7 +235,9 @@ def _in_cluster(cells: Cells, rows: Sequence[dict[str, Any]]) -> float | None:
     """Return the median ratio over the cells that both were measured at; None without any."""
     name = f"{cells.store}@cluster"
     us_in_cluster = {
-        (int(row["store"].removeprefix(name)), *(row[axis] for axis in GRID)): row["server_us"]
+        (int(row["store"].removeprefix(name)), *(row[axis] for axis in Grid._fields)): row[
+            "server_us"
+        ]
         for row in rows
         if row["store"].startswith(name) and row["server_us"]
     }
@@ -243,9 +245,13 @@ def _in_cluster(cells: Cells, rows: Sequence[dict[str, Any]]) -> float | None:
     ratios = [
         us_in_cluster[at] / row["server_us"]
         for row in cells.rows
-        if (at := (largest, *(row[axis] for axis in GRID))) in us_in_cluster
+        if (at := (largest, *place_of(row))) in us_in_cluster
     ]
     return median(ratios) if ratios else None
+
+
+def place_of(row: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(row[axis] for axis in Grid._fields)
 
 
 def by_role(candidate: Candidate, client_us: float, server_us: float) -> dict[str, float]:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from lab.bench.grid import Grid
+from lab.bench.targets import Grid
 
 SPARSE = 0.46
 """Deliveries of a batch per timeline, at which four of five timelines get one only."""

@@ -59,8 +59,8 @@ def _load_data(site: Site) -> tuple[dict[str, Any], float]:
     assert site.mysql is not None
     file = site.folder / "rows.csv"
     file.write_text("".join(f"{owner},{post}\n" for owner, post in _rows()))
-    where = {"host": "127.0.0.1", "port": site.mysql.port, "user": "root", "database": "feed"}
-    with closing(MySQLdb.connect(**where, local_infile=True)) as connection:
+    login = {"host": "127.0.0.1", "port": site.mysql.port, "user": "root", "database": "feed"}
+    with closing(MySQLdb.connect(**login, local_infile=True)) as connection:
         cursor = connection.cursor()
         cursor.execute("SET GLOBAL local_infile = ON")  # MySQL's default is OFF
         cursor.execute("CREATE TABLE bench_load LIKE feed_timeline_setbased")

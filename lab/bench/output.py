@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from lab.bench.grid import Grid
 from lab.bench.pictures import pictures
 from lab.bench.record import FILE, Record
 from lab.bench.tables import name_of, tables, whole
+from lab.bench.targets import Grid
 from lab.progress import print_page
 from lab.reporting.machine import machine
 from lab.reporting.page import Command, Commands, Listing, Page

@@ -5,8 +5,8 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from lab.bench.grid import Grid
 from lab.bench.tables import name_of
+from lab.bench.targets import Grid
 from lab.reporting.page import Picture
 from lab.reporting.plots import Line, Points, as_svg, colours, legend, panel, panels
 

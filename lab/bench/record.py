@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lab.bench.json_lines import Measurement
+from lab.bench.site import Measurement
 from lab.bench.targets import Target
 
 FILE = "bench.json"
@@ -28,11 +28,11 @@ class Record:
     def read(cls, folder: Path) -> "Record":
         """Return what an earlier run left in its folder. Raises ValueError if it is malformed."""
         try:
-            found = json.loads((folder / FILE).read_text())
-            record = cls(folder, found.pop("environment"))
+            content = json.loads((folder / FILE).read_text())
+            record = cls(folder, content.pop("environment"))
         except (KeyError, ValueError) as error:
             raise ValueError(f"{folder / FILE} is not a record of the bench: {error!r}") from error
-        vars(record).update(found)
+        vars(record).update(content)
         return record
 
     def add_row(self, row: dict[str, Any]) -> None:
@@ -65,21 +65,21 @@ class Record:
         """Record a check result, and which store failed it."""
         self.checks.append({"store": target.label, "database": target.database, **figures})
         if not figures["ok"]:
-            found = ", ".join(
+            counts = ", ".join(
                 f"{figures[kind]} {kind}" for kind in ("missing", "duplicated", "unexpected")
             )
             at = f"{figures['people']:,} people, {figures['friends']:,} friends each"
-            self.failures.append(f"{target.name}: {found} of {figures['expected']} at {at}")
+            self.failures.append(f"{target.name}: {counts} of {figures['expected']} at {at}")
         self.write()
 
-    def fail(self, what: str, error: Exception) -> None:
-        self.failures.append(f"{what}: {error}")
+    def fail(self, name: str, error: Exception) -> None:
+        self.failures.append(f"{name}: {error}")
         self.write()
 
     def write(self) -> None:
         names = ("environment", "rows", "reads", "requests", "checks", "failures")
-        found = {name: getattr(self, name) for name in names}
-        (self.out / FILE).write_text(json.dumps(found, indent=1) + "\n")
+        content = {name: getattr(self, name) for name in names}
+        (self.out / FILE).write_text(json.dumps(content, indent=1) + "\n")
 
 
 def row(
@@ -133,14 +133,14 @@ def _nodes(target: Target, measurement: Measurement) -> dict[str, Any]:
     """Return what is known of a cluster: the CPU time of each node, its primaries first; round
     trips to a primary per batch; and bytes that the replicas were sent per delivery.
     """
-    found = measurement.figures
-    if not target.primaries or not found["deliveries"]:
+    figures = measurement.figures
+    if not target.primaries or not figures["deliveries"]:
         return {}
     roles = [f"node{number}" for number in range(1, 2 * target.primaries + 1)]
     return {
         "nodes_s": [round(measurement.cpu_s[role], 4) for role in roles],
-        "trips": round(found["trips"] / found["batches"] / target.primaries, 3),
-        "replicated_bytes": round(found["replicated"] / found["deliveries"], 2),
+        "trips": round(figures["trips"] / figures["batches"] / target.primaries, 3),
+        "replicated_bytes": round(figures["replicated"] / figures["deliveries"], 2),
     }
 
 

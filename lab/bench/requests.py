@@ -8,9 +8,8 @@ from itertools import cycle
 from statistics import median
 from typing import NamedTuple
 
-from lab.bench.json_lines import measurements, no_result
 from lab.bench.record import Record
-from lab.bench.site import Site
+from lab.bench.site import Site, measurements, no_result
 from lab.bench.targets import Target
 from lab.progress import Advance
 from launch.processes import HERE, RunFailed, free_port
@@ -57,8 +56,8 @@ def _started(site: Site, env: Mapping[str, str]) -> Iterator[tuple[str, int]]:
     """Start the app servers, each with a proxy beside it; yield the port of each way to ask."""
     for name in (GUNICORN, GRANIAN):
         port, proxy_port = free_port(), free_port()
-        own = {"WEB_SERVER": name, "WEB_WORKERS": "1"}
-        site.processes.start("web", app_server(port), {**env, **own})
+        settings = {"WEB_SERVER": name, "WEB_WORKERS": "1"}
+        site.processes.start("web", app_server(port), {**env, **settings})
         site.processes.wait_until("web", partial(is_ready, port))
         app, folder = f"{HERE}:{port}", site.folder / f"haproxy-{name}"
         proxy = HAProxy(site.processes, folder, port=proxy_port, apps=[app], probes=app, slow=app)
@@ -85,8 +84,8 @@ class Clients:
             answer = connection.getresponse()
             body = answer.read()
             if answer.status != request.status:
-                said = body[:200].decode(errors="replace")
-                raise RunFailed(f"{request.name}: {answer.status} {said}")
+                text = body[:200].decode(errors="replace")
+                raise RunFailed(f"{request.name}: {answer.status} {text}")
             if number < REQUESTS - AT_ONCE:
                 self._ask(connection, request)
         return body

@@ -1,19 +1,26 @@
-"""The servers of a bench: one seeded database of each kind, and a fresh Redis per target."""
+"""The servers of a bench: one seeded database of each kind, and a fresh Redis per target.
 
+And the measurements of a benched process, with the CPU time that its server used meanwhile.
+"""
+
+import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from lab.bench.grid import Grid
-from lab.bench.targets import Target
+from lab.bench.targets import Grid, Target
 from lab.progress import Advance
-from launch.processes import Processes
+from launch.processes import Processes, RunFailed
 from launch.servers.base import LAUNCHERS, Backend
 from launch.servers.mysql import MySQL
 from launch.servers.redis import Cluster, Redis
 from launch.service import Service
 from launch.variants import Variant
+
+ROLE = "bench"
 
 
 class Site:
@@ -91,3 +98,35 @@ def _with_bench(service: Service) -> dict[str, str]:
     """Return the service's environment, with the management commands of ``bench``."""
     (env,) = service.environments
     return env | {"EXTRA_APPS": f"{os.environ.get('EXTRA_APPS', '')},bench"}
+
+
+class Measurement(NamedTuple):
+    kind: str
+    figures: dict[str, Any]
+    cpu_s: dict[str, float]
+    """Per role, since the timed block began."""
+
+
+def no_result(processes: Processes) -> RunFailed:
+    last = processes.log_tail(ROLE)
+    return RunFailed(f"the benchmark process exited without a result: {last}")
+
+
+def measurements(
+    processes: Processes, command: Sequence[str], env: Mapping[str, str]
+) -> Iterator[Measurement]:
+    """Run a management command and yield its lines as they come.
+
+    A command whose check fails exits with 1, and so does one that crashes: the caller has to look
+    for the measurements that it expects.
+    """
+    before: dict[str, float] = {}
+    argv = [sys.executable, "manage.py", *command]
+    for line in processes.lines(ROLE, argv, env, ok=(0, 1)):
+        figures = json.loads(line)
+        kind, now = figures.pop("kind"), processes.ran_s()
+        if kind == "begin":
+            before = now
+        else:
+            used = {role: cpu_s - before.get(role, 0.0) for role, cpu_s in now.items()}
+            yield Measurement(kind, figures, used)

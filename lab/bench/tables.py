@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from typing import Any
 
-from lab.bench.grid import Grid
 from lab.bench.record import Record, each_us
+from lab.bench.targets import Grid
 from lab.reporting.formats import number
 from lab.reporting.table import Table
 from launch.variants import GUNICORN

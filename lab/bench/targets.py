@@ -1,14 +1,58 @@
-"""The targets of a bench: stores on their servers, and other systems' ways of delivering."""
+"""What is benched: stores on their servers, other systems' ways of delivering, and the grid."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from launch.backends import backends
 from launch.unknown import none_of
 from launch.variants import UnknownVariant
 
 CLUSTER = re.compile(r"@cluster[1-9]\d?$")
+
+
+class Grid(NamedTuple):
+    people: tuple[int, ...] = (1_000, 10_000, 100_000)
+    friends: tuple[int, ...] = (50, 500, 5_000)
+    batch: tuple[int, ...] = (1, 25, 100, 500)
+
+    @classmethod
+    def checked(cls, **numbers: tuple[int, ...] | None) -> "Grid":
+        """Return a grid of these numbers, ascending, and of the usual ones where there are none.
+
+        Raises ValueError if nobody could have so many friends.
+        """
+        axes = {name: tuple(sorted(set(axis))) for name, axis in numbers.items() if axis}
+        grid = cls(**axes)
+        if not grid.graphs:
+            raise ValueError("--friends must be fewer than --people")
+        return grid
+
+    @classmethod
+    def of(cls, rows: Iterable[Mapping[str, Any]]) -> "Grid":
+        """Return the grid that the stores' rows of a bench went through."""
+        cells = [row for row in rows if row["kind"] == "store"]
+        return cls(*(tuple(sorted({cell[name] for cell in cells})) for name in cls._fields))
+
+    @property
+    def graphs(self) -> list[tuple[int, int]]:
+        """The pairs (people, friends) that are possible."""
+        return [(p, f) for p in self.people for f in self.friends if f < p]
+
+    @property
+    def base(self) -> tuple[int, int]:
+        """The pair at which the stores are compared."""
+        return (1_000, 500) if (1_000, 500) in self.graphs else self.graphs[0]
+
+    @property
+    def base_batches(self) -> list[int]:
+        usual: list[int] = [batch for batch in (25, 500) if batch in self.batch]
+        return usual or list(dict.fromkeys((self.batch[0], self.batch[-1])))
+
+    def arguments(self, *names: str) -> list[str]:
+        """Return some of the numbers as options of a command."""
+        return [f"--{name}={','.join(map(str, getattr(self, name)))}" for name in names]
 
 
 @dataclass(frozen=True)
@@ -74,9 +118,9 @@ def choose(names: str | None) -> list[Target]:
     everything = list(targets())
     if names is None:
         return everything
-    asked = [name.strip() for name in names.split(",")]
-    clusters = [in_cluster(name, everything) for name in asked if CLUSTER.search(name)]
-    plain = [name for name in asked if not CLUSTER.search(name)]
+    labels = [name.strip() for name in names.split(",")]
+    clusters = [in_cluster(name, everything) for name in labels if CLUSTER.search(name)]
+    plain = [name for name in labels if not CLUSTER.search(name)]
     for name in plain:
         if not any(name in (target.store, target.name) for target in everything):
             raise unknown(name, everything)
@@ -94,9 +138,9 @@ def in_cluster(name: str, everything: Sequence[Target]) -> Target:
 
 
 def unknown(name: str, everything: Sequence[Target]) -> UnknownVariant:
-    known = dict.fromkeys(target.store for target in everything)
+    stores = dict.fromkeys(target.store for target in everything)
     return UnknownVariant(
-        f"--stores: {none_of(name, known)} (those in Redis also like ring@cluster3)"
+        f"--stores: {none_of(name, stores)} (those in Redis also like ring@cluster3)"
     )
 
 

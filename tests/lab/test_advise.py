@@ -27,8 +27,8 @@ from lab.advise.check import check
 from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
 from lab.advise.output import page_of
 from lab.advise.situation import Situation, degrees
-from lab.bench.grid import Grid
 from lab.bench.record import Record
+from lab.bench.targets import Grid
 from lab.experiments.mixed.costs import ROLES
 from lab.results.result import Result
 from tests.lab.test_report import CLEAN, ENVIRONMENT

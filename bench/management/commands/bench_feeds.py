@@ -7,9 +7,8 @@ from accounts.authentication import access_tokens
 from bench.contents import empty
 from bench.engine import Engine
 from bench.filling import fill
-from bench.graphs import fillers
+from bench.graphs import fillers, numbers
 from bench.json_lines import emit
-from bench.options import numbers
 from feed.timeline_stores import get_timeline_store
 
 READERS = 50

@@ -6,12 +6,10 @@ from typing import Any
 from django.core.management import BaseCommand
 
 from bench.contents import empty
-from bench.engine import CELL_S, Engine
+from bench.engine import CELL_S, Engine, run_graph
 from bench.filling import fill, reads
-from bench.graphs import fillers, graphs
-from bench.grid import run_graph
+from bench.graphs import add_grid, fillers, graphs
 from bench.json_lines import emit
-from bench.options import add_grid
 from feed.timeline_stores import get_timeline_store
 from runtime.allocator import keep_freed_memory
 

@@ -6,12 +6,10 @@ from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
 from bench.chunked import deliver_in_chunks
-from bench.engine import Engine
-from bench.graphs import fillers, graphs
-from bench.grid import run_graph
+from bench.engine import Engine, run_graph
+from bench.graphs import add_grid, fillers, graphs, numbers
 from bench.json_lines import emit
 from bench.lists import Lists
-from bench.options import add_grid, numbers
 
 
 class Command(BaseCommand):

@@ -2,9 +2,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from accounts.seeding import seed_people
-from bench.graphs import fillers, graphs
-from bench.options import add_graphs
-from bench.seeding import seed_friends
+from bench.graphs import add_graphs, fillers, graphs, seed_friends
 from db.seed_command import SeedCommand
 
 
@@ -15,10 +13,10 @@ class Command(SeedCommand):
         add_graphs(parser)
 
     def handle(self, *args: Any, people: list[int], friends: list[int], **options: Any) -> None:
-        those = fillers(max(people))
-        everyone = those.many.author_id
+        seeded = fillers(max(people))
+        everyone = seeded.many.author_id
         self.write(
             "people",
             seed_people(people=everyone, friends=0, graph="ring", seed=0, password=None),
         )
-        self.write("friends", seed_friends(graphs(people, friends), those))
+        self.write("friends", seed_friends(graphs(people, friends), seeded))
