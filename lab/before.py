@@ -61,8 +61,8 @@ def as_line(error: OSError) -> str:
     if error.errno is None:  # raised by us, with a text
         return str(error)
     if error.errno == errno.ENOSPC:
-        where = f"the disk of {error.filename}" if error.filename else "a disk"
-        return f"no space is left on {where}: {MORE_DISK}"
+        disk = f"the disk of {error.filename}" if error.filename else "a disk"
+        return f"no space is left on {disk}: {MORE_DISK}"
     if error.filename is None:
         return str(error)
     return f"{error.filename} can't be used ({error.strerror}): choose another folder or file"

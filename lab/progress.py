@@ -19,7 +19,7 @@ def print_whole(*parts: RenderableType) -> None:
     """Print to standard output without cutting a table at the width of the window."""
     out = Console()
     widest = max(
-        Measurement.get(out, out.options.update(max_width=1000), it).maximum for it in parts
+        Measurement.get(out, out.options.update(max_width=1000), part).maximum for part in parts
     )
     Console(width=max(out.width, widest)).print(*parts, sep="\n")
 
