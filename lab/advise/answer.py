@@ -50,7 +50,7 @@ class Advice:
     kept_budget: list[Needs]
     """Those that keep the budget for lag."""
     server: str
-    """Of APP_SERVERS; all candidates are on it."""
+    """The app server that all candidates are on, like granian+proxy."""
     on_servers: Mapping[str, Needs]
     """The best on each app server that was measured."""
     remarks: list[str]

@@ -295,8 +295,8 @@ def _command(results: Sequence[Result]) -> str:
     """Return the command that repeats all of these runs, from that of the first."""
     command = str(results[0].environment["command"])
     for option, names in (
-        ("--variants", [it.variant for it in results]),
-        ("--loads", [it.load for it in results]),
+        ("--variants", [result.variant for result in results]),
+        ("--loads", [result.load for result in results]),
     ):
         all_of_them = ",".join(dict.fromkeys(names))
         command = command.replace(f"{option} {names[0]}", f"{option} {all_of_them}")

@@ -15,10 +15,11 @@ from lab.bench.record import Record
 from lab.bench.tables import beside
 from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQL
-from launch.variants import APP_SERVERS
+from launch.variants import GRANIAN, GUNICORN, PROXIED
 from tests.lab.test_traps import PLANTED
 
 SMALL = ["--people=60", "--friends=10", "--batch=1,25"]
+APP_SERVERS = [f"{server}{proxy}" for server in (GUNICORN, GRANIAN) for proxy in ("", PROXIED)]
 KEYS = {
     *("store", "database", "kind", "people", "friends", "batch"),
     *("deliveries_per_s", "client_us", "server_us", "bytes_per_entry"),
@@ -28,7 +29,7 @@ KEYS = {
 def bench(out, *arguments, environment=None):
     command = [sys.executable, "-m", "lab", "bench", *SMALL, f"--out={out}", *arguments]
     return subprocess.run(
-        command, env=os.environ | (environment or {}), capture_output=True, text=True, timeout=120
+        command, env=os.environ | (environment or {}), capture_output=True, text=True, timeout=300
     )
 
 
