@@ -62,7 +62,7 @@ def _verified(raw_token: bytes) -> Token:
 
 @cache
 def by_token() -> TokenAuthentication:
-    """Return what authenticates requests: the same each time, where a class would be made anew."""
+    """Return the authentication of requests: one instance per process."""
     return TokenAuthentication()
 
 

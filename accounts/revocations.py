@@ -39,7 +39,7 @@ def revoke_session(person_id: int, session_id: int) -> None:
 
 
 def is_valid(person_id: int, claims: dict[str, Any]) -> bool:
-    """Tell whether a token was not revoked, as far as this process knows; it reads once a second.
+    """Return whether this process knows of no revocation of a token; it reads once a second.
 
     Raises OperationalError if the database is away.
     """
@@ -51,7 +51,7 @@ def is_valid(person_id: int, claims: dict[str, Any]) -> bool:
 
 
 def knows_of_no_revocation(person_id: int) -> bool:
-    """Tell whether what this process read within a second has no revocation of a person."""
+    """Return whether a read within the last second found no revocation of a person."""
     known = _known.fresh()
     return known is not None and person_id not in known.versions
 

@@ -96,6 +96,6 @@ def delete(person_id: int) -> None:
 
 
 def is_taken(username: str) -> bool:
-    """Tell whether somebody has this username, or one that looks like it."""
+    """Return whether somebody has this username, or one that looks like it."""
     alike = Q(username=username) | Q(username_key=username_key(username))
     return Person.objects.filter(alike).exists()

@@ -1,7 +1,7 @@
 """Log-in, log-out and what lies between: refresh tokens, and changes of the password.
 
-A session has one valid refresh token at a time. Whoever uses one that was already used may have
-stolen it, or was stolen from: the session ends for both.
+A session has one valid refresh token at a time. One that is used again may
+have been stolen: the session ends for both.
 """
 
 from collections.abc import Iterator

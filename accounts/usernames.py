@@ -33,7 +33,7 @@ def username_key(username: str) -> str:
 
 
 def is_plain(username: str) -> bool:
-    """Tell whether a name doesn't pretend to be an ASCII name with the help of capital letters.
+    """Return whether a name doesn't pretend to be an ASCII name with the help of capital letters.
 
     The Cyrillic letters Ve, O, Ve look like BOB as capitals, and not like bob as small letters.
     """

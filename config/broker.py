@@ -14,7 +14,7 @@ REDIS = {
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 2,
     # No socket_timeout: no request waits for the broker (workers/messages.py), and after a time-out
-    # kombu 5.7 counts a message that it couldn't acknowledge as one in work for good. A worker that
+    # kombu 5.7 counts a message that it couldn't acknowledge as one in work forever. A worker that
     # had as many of them as it may fetch took no more. A host that is gone ends its connections.
     "socket_keepalive": True,
     "socket_keepalive_options": {

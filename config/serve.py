@@ -14,7 +14,7 @@ from config import settings
 from config.starting import prepare
 
 ENDS_WITHIN_S = 10
-"""Seconds that requests have when it stops or starts anew; gunicorn's graceful_timeout."""
+"""Seconds that requests have when it stops or restarts; gunicorn's graceful_timeout."""
 HEAD_WITHIN_S = 10
 """Seconds for the head of a request to arrive."""
 MOST_CONNECTIONS = 5000

@@ -12,8 +12,8 @@ def drop_foreign_keys(schema_editor: Any, table: str) -> None:
     with connection.cursor() as cursor:
         if table not in connection.introspection.table_names(cursor):
             return
-        found = connection.introspection.get_constraints(cursor, table)
-    names = [name for name, constraint in found.items() if constraint["foreign_key"]]
+        constraints = connection.introspection.get_constraints(cursor, table)
+    names = [name for name, constraint in constraints.items() if constraint["foreign_key"]]
     if connection.vendor == "sqlite":
         _rebuild_without(schema_editor, table)
         return

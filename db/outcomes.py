@@ -23,7 +23,7 @@ _request = _Request()
 
 
 def may_have_stored() -> bool:
-    """Tell whether this thread's request sent something that the database may have stored."""
+    """Return whether this thread's request sent something that the database may have stored."""
     return _request.may_have_stored
 
 
@@ -51,7 +51,7 @@ class StoringCursor:
     """Mixin of a cursor: outside of a transaction each statement that writes is one itself."""
 
     stores: Callable[[], bool]
-    """Tells whether there is no transaction."""
+    """Returns whether there is no transaction."""
     is_refusal: Callable[[Exception], bool]
 
     def execute(self, query: str, params: Any = None) -> Any:
@@ -72,7 +72,7 @@ class StoringWrapper:
 
     @staticmethod
     def is_refusal(error: Exception) -> bool:
-        """Tell whether the database answered that it did not do what raised this."""
+        """Return whether an error is the database's answer that it stored nothing."""
         raise NotImplementedError
 
     def _commit(self) -> None:

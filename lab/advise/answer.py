@@ -78,7 +78,7 @@ def advise(
     database_cores: float,
     node_gib: float,
 ) -> Advice:
-    """Compare all candidates. Raises NotMeasured if no push variant can be told."""
+    """Compare all candidates. Raises NotMeasured if there are no costs of a push variant."""
     every, unknown = _needs_of_all(measured, situation)
     if all(needed.candidate.pulls for needed in every):
         raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])

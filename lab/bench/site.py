@@ -58,7 +58,7 @@ class Site:
     def serving(
         self, target: Target, settings: Mapping[str, str] | None = None
     ) -> Iterator[dict[str, str]]:
-        """Yield the service's environment for a target; its Redis is its own, and goes with it."""
+        """Yield the service's environment for a target; its Redis ends with the block."""
         service = self._services[target.people_in]
         env = _with_bench(service) | dict(settings or target.settings)
         with self.timelines(target.primaries) if target.uses_redis else nullcontext() as redis:

@@ -36,7 +36,7 @@ BY_STATUS = {201: "accepted", 429: "refused", 503: "refused"}
 
 
 class LiveLoad:
-    """A service under posts, reads and look-ups, and what came of them."""
+    """A service under posts, reads and look-ups, and their outcomes."""
 
     def __init__(self, host: str, people: Sequence[Reader], friends: int) -> None:
         url = urlsplit(host)

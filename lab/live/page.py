@@ -148,7 +148,7 @@ class Slider:
 
 
 class Guide:
-    """The tour in one tab: question, prediction, and what came out."""
+    """The tour in one tab: question, prediction, conclusion."""
 
     def __init__(self, tour: Tour) -> None:
         self.tour = tour

@@ -68,7 +68,7 @@ class Side:
         self._threads[0].start()
 
     def stop(self) -> None:
-        """Ask it to end; returns at once."""
+        """Begin to end the variant; return at once."""
         with self._lock:
             if self.state not in (STARTING, RUNNING):
                 return

@@ -24,7 +24,7 @@ class Step(NamedTuple):
     posts_per_s: float
     reads_per_post: float = 2
     seconds: float = 20
-    """From the start of the load until it is told."""
+    """From the start of the load to the conclusion."""
     fault: str = ""
     """What happens to the right side a third into it (``lab.faults``)."""
 
@@ -122,14 +122,14 @@ STEPS = (
 
 
 class Tour:
-    """One for all tabs; ``tick`` brings it on, about once per second."""
+    """One for all tabs; ``tick`` advances it, about once per second."""
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
         self.number, self.phase = 0, PREDICT
         self.prediction: int | None = None
         self.outcome: list[Sample | None] = []
-        """The last figures of both sides, once it is told what happened."""
+        """The last figures of both sides, for the conclusion."""
         self._began_at = 0.0
         self._broken = False
 
@@ -139,7 +139,7 @@ class Tour:
 
     @property
     def left_s(self) -> float:
-        """Seconds until it is told what happened."""
+        """Seconds to the conclusion."""
         return max(0.0, self._began_at + self.step.seconds - time.monotonic())
 
     def go_to(self, number: int) -> None:

@@ -27,7 +27,7 @@ class Command(SeedCommand):
 def write_tokens(path: Path, people: int) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
-    path.chmod(0o600)  # whoever reads it is everybody
+    path.chmod(0o600)  # its reader can act as anybody
     with path.open("w", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(("person_id", "token"))
