@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from django.core.exceptions import ImproperlyConfigured
-
 # With synchronous=NORMAL a power cut can lose the last commits, never the file's consistency.
 # A crash of the process loses no commit.
 SQLITE_INIT = """
@@ -34,22 +32,6 @@ def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
     options = _mysql_options(read_timeout_s) | from_url
     return database | {"ENGINE": "db.mysql", "OPTIONS": options, "TEST": test}
-
-
-def pooled(database: dict[str, Any], *, size: int, timeout_s: float) -> dict[str, Any]:
-    """Share ``size`` connections among all threads of a process; 0: one per thread.
-
-    A request that gets no connection in time is answered with 503.
-    """
-    if not size:
-        return database
-    if not database["ENGINE"].startswith("db.mysql"):
-        raise ImproperlyConfigured("pools of connections need MySQL")
-    return database | {
-        "ENGINE": "db.mysql_pooled",
-        "CONN_MAX_AGE": 0,
-        "POOL_OPTIONS": {"POOL_SIZE": size, "MAX_OVERFLOW": 0, "TIMEOUT": timeout_s},
-    }
 
 
 def _sqlite_options() -> dict[str, Any]:

@@ -10,7 +10,7 @@ import environ
 from accounts.ids import MAX_ID
 from config.broker import TASK_TIME_LIMIT_S, transport_options
 from config.cache import cache, post_cache
-from config.databases import connect, pooled
+from config.databases import connect
 from config.rates import rate
 from config.secret import load_or_create_secret_key
 
@@ -100,21 +100,14 @@ USE_I18N = False
 APPEND_SLASH = False  # a redirected POST comes back as a GET
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 
-DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
-"""Database connections that all threads of a process share; 0: one per thread."""
-DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
 """Seconds that a process waits for MySQL to answer …"""
 DB_REQUEST_TIMEOUT_S = env.int("DB_REQUEST_TIMEOUT_S", default=3)
 """… and an app server, if others deliver."""
 DATABASES = {
-    "default": pooled(
-        connect(
-            env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"),
-            read_timeout_s=DB_READ_TIMEOUT_S,
-        ),
-        size=DB_POOL_SIZE,
-        timeout_s=DB_POOL_TIMEOUT_S,
+    "default": connect(
+        env.db("DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'feed.sqlite3'}"),
+        read_timeout_s=DB_READ_TIMEOUT_S,
     )
 }
 REDIS_URL = env.str("REDIS_URL", default="")

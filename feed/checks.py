@@ -137,12 +137,8 @@ def check_a_proxy_is_in_front(**kwargs: Any) -> list[CheckMessage]:
 def check_connections_suffice(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Warn if the threads need more connections than the server allows: it refuses some under load.
-
-    Threads that share a pool need no more than its size.
-    """
-    threads: int = settings.WEB_THREADS
-    wanted = settings.WEB_WORKERS * min(threads, settings.DB_POOL_SIZE or threads)
+    """Warn if the threads need more connections than the server allows: it refuses some then."""
+    wanted = settings.WEB_WORKERS * settings.WEB_THREADS
     warnings: list[CheckMessage] = []
     for alias in databases or ():
         allowed = _max_connections(alias)

@@ -1,8 +1,8 @@
 """The service with likes, and a listing of all posts by their likes."""
 
 from config.cache import cache
-from config.settings import *  # noqa: F403
-from config.settings import (
+from replays.pools.settings import *  # noqa: F403
+from replays.pools.settings import (
     CACHES,
     DATABASES,
     DB_READ_TIMEOUT_S,

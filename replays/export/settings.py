@@ -4,16 +4,15 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from config.databases import pooled
-from config.settings import *  # noqa: F403
-from config.settings import (
+from replays.pools.settings import *  # noqa: F403
+from replays.pools.settings import (
     DATABASES,
-    DB_POOL_TIMEOUT_S,
     DB_READ_TIMEOUT_S,
     INSTALLED_APPS,
     MIDDLEWARE,
     VAR_DIR,
     env,
+    pooled,
 )
 from replays.replicas import replicas
 
@@ -34,7 +33,7 @@ EXPENSIVE_READS = env.str("EXPENSIVE_READS", default="")
 """Where exports and the report read: the size of a pool of connections of their own, or the alias
 of a database; empty: where all else does."""
 if EXPENSIVE_READS.isdecimal():
-    pool = pooled(DATABASES["default"], size=int(EXPENSIVE_READS), timeout_s=DB_POOL_TIMEOUT_S)
+    pool = pooled(DATABASES["default"], int(EXPENSIVE_READS))
     DATABASES["expensive"] = pool | {"TEST": {"MIRROR": "default"}}
 elif EXPENSIVE_READS and EXPENSIVE_READS not in DATABASES:
     known = ", ".join(sorted(DATABASES))

@@ -18,14 +18,6 @@ def test_more_threads_than_connections_give_a_warning(threads, warned, settings,
     assert told == (warned and connection.vendor == "mysql")
 
 
-def test_threads_that_share_a_pool_need_only_its_size(settings, db, capsys):
-    settings.WEB_WORKERS, settings.WEB_THREADS, settings.DB_POOL_SIZE = 2, 1000, 20
-
-    call_command("check", databases=["default"])
-
-    assert "feed.W001" not in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(("store", "refused"), [("pull", True), ("setbased", False)])
 def test_partial_delivery_needs_a_store_that_accepts_it(store, refused, settings):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "chunked", store
