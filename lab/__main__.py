@@ -22,18 +22,17 @@ from lab.bench.output import report_bench
 from lab.bench.record import FILE as BENCH
 from lab.bench.targets import Grid, choose
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Asked, Experiment
+from lab.experiments.base import Experiment
 from lab.listing import print_all, print_first
 from lab.progress import print_page, print_whole
 from lab.reporting.report import report
 from lab.reporting.two_runs import compare
 from lab.results.result import read_results
 from lab.results.verdict import HARM
-from lab.running.calibration import calibration_ms
-from lab.running.invocation import Invocation
 from lab.running.load import chosen
+from lab.running.machine import calibration_ms
 from lab.running.matrix import INTERRUPTED, run_matrix
-from lab.running.repeats import Repeats
+from lab.running.options import RunOptions
 from lab.running.single_run import serve
 from lab.targets.variants import TARGET, TargetVariant, check_host
 from launch.processes import RunFailed
@@ -85,43 +84,24 @@ def run_experiments(options: argparse.Namespace) -> int:
     return worst
 
 
-def run_experiment(experiment: Experiment, options: argparse.Namespace, out: Path) -> int:
-    variants = _variants(experiment, options)
-    own = _own_options(experiment, options)
-    asked = Asked(
-        options.users,
-        options.run_time,
-        options.graph,
-        options.arrivals,
-        options.password,
-        options.loads,
-        own,
-    )
-    invocation = Invocation(
-        experiment,
-        _seed(experiment, options),
-        options.servers,
-        options.drain_within or experiment.drain_within_s,
-        own,
-        options.shared,
-    )
-    repeats = Repeats(options.repeat, options.precision)
-    chosen(experiment.loads(asked), asked.loads)  # refuses unknown names before a folder is made
+def run_experiment(experiment: Experiment, given: argparse.Namespace, out: Path) -> int:
+    variants, options = _variants(experiment, given), _run_options(experiment, given)
+    chosen(experiment.loads(options), options.loads)  # refuses unknown names before it begins
     check_servers(variants, options.servers)
     claim(out)
-    cut_short = run_matrix(invocation, asked, variants, repeats, out)
+    cut_short = run_matrix(experiment, variants, options, out)
     status = report(out)
     print_page(out / "report.html")
     return cut_short or status
 
 
-def serve_variant(options: argparse.Namespace) -> int:
-    experiment = EXPERIMENTS[options.experiment]
-    invocation = Invocation(experiment, _seed(experiment, options), options.servers)
-    variant = experiment.variant(options.variant)
+def serve_variant(given: argparse.Namespace) -> int:
+    experiment = EXPERIMENTS[given.experiment]
+    options = RunOptions(seed=_seed(experiment, given), servers=given.servers)
+    variant = experiment.variant(given.variant)
     check_servers([variant], options.servers)
-    check_folders(options.tokens.parent)
-    serve(invocation, variant, port=options.port, tokens=options.tokens)
+    check_folders(given.tokens.parent)
+    serve(experiment, variant, options, port=given.port, tokens=given.tokens)
     return 0
 
 
@@ -227,13 +207,30 @@ def _out(options: argparse.Namespace) -> Path:
     return out or RESULTS / f"{options.experiment}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
+def _run_options(experiment: Experiment, given: argparse.Namespace) -> RunOptions:
+    """Return what is asked of the runs of an experiment. Raises ValueError for what can't be."""
+    return RunOptions(
+        users=given.users,
+        run_time_s=given.run_time,
+        arrivals=given.arrivals,
+        loads=given.loads,
+        own=_own_options(experiment, given),
+        seed=_seed(experiment, given),
+        servers=given.servers,
+        drain_within_s=given.drain_within or experiment.drain_within_s,
+        repeat=given.repeat,
+        precision=given.precision,
+        shared=given.shared,
+    )
+
+
 def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
     """Return the experiment's people, unless the command line asks for others.
 
     Raises ValueError if they are impossible.
     """
-    asked = {name: getattr(options, name) for name in Seed._fields}
-    seed = experiment.seed._replace(**{k: v for k, v in asked.items() if v is not None})
+    given = {name: getattr(options, name) for name in Seed._fields}
+    seed = experiment.seed._replace(**{k: v for k, v in given.items() if v is not None})
     seed.check()
     return seed
 

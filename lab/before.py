@@ -7,8 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from lab.running.environment import warn_of_others
-from lab.running.resources import MORE_DISK, check_resources
+from lab.running.machine import MORE_DISK, check_resources, warn_of_others
 from lab.running.services import service_for
 from launch.processes import Processes, RunFailed
 from launch.service import Service

@@ -14,8 +14,7 @@ from lab.bench.requests import bench_requests
 from lab.bench.site import Measurement, Site, measurements, no_result
 from lab.bench.targets import Grid, Target, list_way
 from lab.progress import Advance, console, stage
-from lab.running.environment import describe_machine
-from lab.running.resources import check_resources
+from lab.running.machine import check_resources, describe_machine
 from launch.processes import Processes, RunFailed
 from launch.service import WORKER
 

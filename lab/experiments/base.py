@@ -8,24 +8,10 @@ from typing import ClassVar, NamedTuple
 from lab.reporting.presentation import Presentation
 from lab.results.requests import Requests
 from lab.results.result import Result
-from lab.running.generator import generate
-from lab.running.load import Load, chosen
+from lab.running.load import Load, chosen, generate
+from lab.running.options import RunOptions
 from launch.service import Seed, Service
 from launch.variants import Variant
-
-
-class Asked(NamedTuple):
-    """The options of the command line that change the load; None: the experiment's own."""
-
-    users: int | None = None
-    run_time_s: int | None = None
-    graph: str | None = None
-    arrivals: str | None = None
-    password: str | None = None
-    loads: str | None = None
-    """Names of loads, separated by commas."""
-    own: Mapping[str, float] = {}
-    """The experiment's own options (``Experiment.options``), those that were given."""
 
 
 class Measured(NamedTuple):
@@ -37,9 +23,7 @@ class Measured(NamedTuple):
     requests: Requests
     folder: Path
     """Folder of the run, with Locust's requests.csv and accepted.csv."""
-    drain_within_s: int
-    own: Mapping[str, float]
-    """As in ``Asked``."""
+    options: RunOptions
 
 
 class Option(NamedTuple):
@@ -77,28 +61,33 @@ class Experiment(ABC):
         """Return the variant that ``name`` spells. Raises UnknownVariant."""
 
     @abstractmethod
-    def loads(self, asked: Asked) -> list[Load]:
+    def loads(self, options: RunOptions) -> list[Load]:
         """Return the loads of the experiment, the heaviest last."""
 
     def suits(self, variant: Variant, load: Load) -> bool:
         """Return whether a variant runs under a load."""
         return True
 
-    def loads_of(self, variant: Variant, asked: Asked) -> list[Load]:
+    def loads_of(self, variant: Variant, options: RunOptions) -> list[Load]:
         """Return the loads that the command line chooses and that suit the variant."""
-        return [it for it in chosen(self.loads(asked), asked.loads) if self.suits(variant, it)]
+        return [it for it in chosen(self.loads(options), options.loads) if self.suits(variant, it)]
 
-    def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
+    def next_load(
+        self, variant: Variant, options: RunOptions, results: Sequence[Result]
+    ) -> Load | None:
         """Return the load after those that gave these results; None when there is no other."""
         done = {result.load for result in results}
-        left = (it for it in self.loads_of(variant, asked) if it.name not in done)
+        left = (it for it in self.loads_of(variant, options) if it.name not in done)
         return next(left, None)
 
     def next_loads(
-        self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]
+        self,
+        variants: Sequence[Variant],
+        options: RunOptions,
+        results: Mapping[str, Sequence[Result]],
     ) -> list[tuple[Variant, Load]]:
         """Return the runs of the next round, after these results by variant; none at the end."""
-        loads = [(it, self.next_load(it, asked, results[it.name])) for it in variants]
+        loads = [(it, self.next_load(it, options, results[it.name])) for it in variants]
         return [(variant, load) for variant, load in loads if load is not None]
 
     def seeding(self) -> Sequence[Sequence[str]]:

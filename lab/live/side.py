@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from lab.experiments import EXPERIMENTS
 from lab.live.figures import History, Rates
-from lab.running.resources import check_resources
+from lab.running.machine import check_resources
 from lab.running.services import service_for
 from launch.backends import Strategy, TimelineStore, backends
 from launch.hosts import processes_for

@@ -1,32 +1,36 @@
-"""All runs of an invocation: every variant, under each of its loads, as often as asked."""
+"""All runs that were asked for: every variant, under each of its loads, as often as asked."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 
-from lab.experiments.base import Asked
+from lab.experiments.base import Experiment
 from lab.progress import console
-from lab.results.result import Result
-from lab.running.invocation import Invocation
+from lab.reporting.comparison import presentation_of, summaries
+from lab.results.result import Result, read_results
+from lab.results.summary import Summary
 from lab.running.load import Load
-from lab.running.repeats import Repeats
-from lab.running.resources import Shortage
-from lab.running.rounds import run_in_rounds
+from lab.running.machine import Shortage
+from lab.running.options import RunOptions
 from lab.running.single_run import run
 from launch.variants import Variant
 
 INTERRUPTED = 130
+MOST_REPEATS = 9
+"""Of each variant, where a precision is asked for."""
+NextLoads = Callable[[Mapping[str, Sequence[Result]]], Sequence[tuple[Variant, Load]]]
+"""From the results so far, by name of the variant, to the runs of the next round; none: the end."""
 
 
 def run_matrix(
-    invocation: Invocation, asked: Asked, variants: Sequence[Variant], repeats: Repeats, out: Path
+    experiment: Experiment, variants: Sequence[Variant], options: RunOptions, out: Path
 ) -> int:
     """Run every variant under its loads; return 0, or the exit status of what cut it short."""
-    experiment = invocation.experiment
-    loads = [load for variant in variants for load in experiment.loads_of(variant, asked)]
-    console.print(invocation.estimate(loads, repeats.first))
+    loads = [load for variant in variants for load in experiment.loads_of(variant, options)]
+    console.print(_estimate(experiment, loads, options.least_repeats))
     try:
-        for repeat in repeats.numbers(out):
-            _run_once(invocation, asked, _rotated(variants, repeat - 1), repeat, out)
+        for repeat in _repeats(options, out):
+            _run_once(experiment, _rotated(variants, repeat - 1), options, repeat, out)
     except Shortage as shortage:
         console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")
         return 1
@@ -37,17 +41,68 @@ def run_matrix(
 
 
 def _run_once(
-    invocation: Invocation, asked: Asked, variants: Sequence[Variant], repeat: int, out: Path
+    experiment: Experiment,
+    variants: Sequence[Variant],
+    options: RunOptions,
+    repeat: int,
+    out: Path,
 ) -> None:
     def next_loads(results: Mapping[str, Sequence[Result]]) -> Sequence[tuple[Variant, Load]]:
-        return invocation.experiment.next_loads(variants, asked, results)
+        return experiment.next_loads(variants, options, results)
 
     def run_one(variant: Variant, load: Load) -> Result:
         name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
         console.print(name)
-        return run(invocation, variant, load, repeat, out / name)
+        return run(experiment, variant, load, options, repeat, out / name)
 
     run_in_rounds(variants, next_loads, run_one)
+
+
+def run_in_rounds(
+    variants: Sequence[Variant], next_loads: NextLoads, run_one: Callable[[Variant, Load], Result]
+) -> None:
+    """Put every variant under its next load in each round, until none has another.
+
+    So a change of the machine hits all alike.
+    """
+    results: dict[str, list[Result]] = {variant.name: [] for variant in variants}
+    for number in count(1):
+        loads = next_loads(results)
+        if not loads:
+            return
+        for turn, (variant, load) in enumerate(loads, start=1):
+            console.print(f"round {number}, {turn} of {len(loads)}: ", end="")
+            results[variant.name].append(run_one(variant, load))
+
+
+def _estimate(experiment: Experiment, loads: Sequence[Load], repeats: int) -> str:
+    """Return an estimate of the time that the runs under these loads take."""
+    steps = experiment.steps
+    repeat_s = steps * sum(load.seconds + experiment.around_s for load in loads)
+    times = f", {repeats} times" if repeats > 1 else ""
+    minutes = max(1, round(repeats * repeat_s / 60))
+    runs = "1 run" if steps * len(loads) == 1 else f"{steps * len(loads)} runs"
+    return f"{experiment.name}: {runs}{times}, about {minutes} min"
+
+
+def _repeats(options: RunOptions, out: Path) -> Iterator[int]:
+    """Yield the number of each repeat, until the results in ``out`` are precise enough."""
+    for number in count(1):
+        yield number
+        if number < options.least_repeats:
+            continue
+        if options.precision is None or number >= MOST_REPEATS:
+            return
+        widest = max(map(_width, summaries(read_results(out))))
+        if widest <= options.precision / 100:
+            return
+
+
+def _width(summary: Summary) -> float:
+    """Return how wide the interval of the headline figure is, as a share of its median."""
+    figure = presentation_of([summary]).headline.figure
+    low, high = summary.spread(figure)
+    return (high - low) / (summary.median(figure) or 1.0)
 
 
 def _rotated(variants: Sequence[Variant], by: int) -> list[Variant]:

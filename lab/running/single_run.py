@@ -10,15 +10,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lab.experiments.base import Measured
+from lab.experiments.base import Experiment, Measured
 from lab.progress import console, stage
 from lab.results import figures, laws
 from lab.results.requests import Requests, read_requests
 from lab.results.result import Result
-from lab.running import environment
-from lab.running.invocation import Invocation
 from lab.running.load import Load
-from lab.running.resources import Shortage
+from lab.running.machine import Shortage, describe
+from lab.running.options import RunOptions
 from lab.running.sampler import Sampler
 from lab.running.services import service_for
 from launch.hosts import processes_for
@@ -33,19 +32,26 @@ SATURATED = 0.9
 generator is the limit: requests that are answered wait for it to notice."""
 
 
-def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: Path) -> Result:
+def run(
+    experiment: Experiment,
+    variant: Variant,
+    load: Load,
+    options: RunOptions,
+    repeat: int,
+    out: Path,
+) -> Result:
     """Run a variant under a load and write its result, also that of a run that failed.
 
     Raises Shortage if the machine runs short of disk or memory; the result is written all the same.
     """
     result = Result(
-        experiment=invocation.experiment.name,
+        experiment=experiment.name,
         variant=variant.name,
         repeat=repeat,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         environment={
-            **environment.describe(variant, invocation.command(variant, load)),
-            "seed": invocation.seed.as_description(),
+            **describe(variant, options.command(experiment.name, variant, load)),
+            "seed": options.seed.as_description(),
         },
         offered_rps=load.offered_rps,
         load=load.name,
@@ -53,7 +59,7 @@ def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: 
     )
     out.mkdir(parents=True, exist_ok=True)
     try:
-        _measure(result, variant, load, invocation, out)
+        _measure(result, experiment, variant, load, options, out)
     except RunFailed as error:
         result.errors.append(str(error))
         if isinstance(error, Shortage):  # printed where it ends all runs
@@ -72,40 +78,33 @@ def run(invocation: Invocation, variant: Variant, load: Load, repeat: int, out: 
 
 
 def _measure(
-    result: Result, variant: Variant, load: Load, invocation: Invocation, out: Path
+    result: Result,
+    experiment: Experiment,
+    variant: Variant,
+    load: Load,
+    options: RunOptions,
+    out: Path,
 ) -> None:
     with (
         TemporaryDirectory(prefix="lab-") as scratch,
         processes_for(variant, out / "logs") as processes,
     ):
-        service = service_for(variant)(
-            variant, processes, Path(scratch), servers=invocation.servers
-        )
+        service = service_for(variant)(variant, processes, Path(scratch), servers=options.servers)
         with stage("migrate and seed"):
-            service.prepare(invocation.seed, invocation.experiment.seeding())
+            service.prepare(options.seed, experiment.seeding())
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
         result.environment["limitations"] = list(service.limitations)
         with Sampler(processes) as sampler:
-            load = invocation.experiment.generate(load, service, out)
+            load = experiment.generate(load, service, out)
             result.window_s = load.run_time_s
         requests = read_requests(out, load)
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests, service.elsewhere)
         busy_cores = round(sampler.busy_s(*requests.window) / load.run_time_s, 3)
-        result.balance = laws.balance_of(requests, load, None if invocation.shared else busy_cores)
-        invocation.experiment.conclude(
-            Measured(
-                service,
-                result,
-                load,
-                requests,
-                out,
-                invocation.drain_within_s,
-                invocation.own,
-            )
-        )
+        result.balance = laws.balance_of(requests, load, None if options.shared else busy_cores)
+        experiment.conclude(Measured(service, result, load, requests, out, options))
 
 
 def _record_requests(result: Result, requests: Requests) -> None:
@@ -141,7 +140,9 @@ def _record_cpu(
     result.generator_saturated = sampler.wanted_s("locust", *window) / result.window_s > SATURATED
 
 
-def serve(invocation: Invocation, variant: Variant, *, port: int, tokens: Path) -> None:
+def serve(
+    experiment: Experiment, variant: Variant, options: RunOptions, *, port: int, tokens: Path
+) -> None:
     """Serve a variant until interrupted, and leave its people's tokens in ``tokens``.
 
     Raises PortTaken before anything is started.
@@ -152,15 +153,15 @@ def serve(invocation: Invocation, variant: Variant, *, port: int, tokens: Path) 
         processes_for(variant, Path(scratch) / "logs") as processes,
     ):
         service = service_for(variant)(
-            variant, processes, Path(scratch), servers=invocation.servers, port=port
+            variant, processes, Path(scratch), servers=options.servers, port=port
         )
         with stage("migrate and seed"):
-            service.prepare(invocation.seed, invocation.experiment.seeding())
+            service.prepare(options.seed, experiment.seeding())
         service.start()
         tokens.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(service.tokens, tokens)  # with its mode
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
-        locustfile = variant.locustfile or invocation.experiment.locustfile
+        locustfile = variant.locustfile or experiment.locustfile
         locust = os.path.relpath(Path(sys.executable).with_name("locust"))
         print(f"  {locust} -f {locustfile} --host {service.url} --tokens {tokens}")
         print("Ctrl-C stops it.", flush=True)

@@ -28,13 +28,15 @@ def conclude(measured: Measured, service: OutsideService) -> None:
     result = measured.result
     journal = Journal.read(measured.folder / "accepted.csv")
     audit = FeedAudit(service.api, service.people, service.friends, journal)
-    give_up_at = time.monotonic() + measured.drain_within_s
+    give_up_at = time.monotonic() + measured.options.drain_within_s
     with stage("drain") as advance:
         _until(give_up_at, _watched(audit.await_newest(), service), advance)
     with stage("audit") as advance:
         left = _until(give_up_at, _watched(audit.read_all(), service), advance)
     if left:
-        result.errors.append(f"not drained within {measured.drain_within_s} s: {left} feeds")
+        result.errors.append(
+            f"not drained within {measured.options.drain_within_s} s: {left} feeds"
+        )
     if service.asked_friends() != service.friends:
         raise RunFailed("friendships changed during the run, so it can't be audited")
     posts = [it for it in measured.requests.rows if it.name == POST]

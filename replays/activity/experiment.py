@@ -4,9 +4,10 @@ import json
 from collections.abc import Sequence
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Experiment, Measured
+from lab.experiments.base import Experiment, Measured
 from lab.progress import stage
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.variants import DATABASES, Variant, refuse_unknown
 from replays.activity.presentation import AUDIT_WITHIN_S, TIMEOUT_S, ActivityPresentation
@@ -39,15 +40,15 @@ class Activity(Experiment):
         refuse_unknown(name, "database-queries", (database, SHARED), (queries, QUERIES + TAGS))
         return Variant.plain(name, database, {**INSTALLED, "ACTIVITY_QUERIES": queries})
 
-    def loads(self, asked: Asked) -> list[Load]:
-        rates = {asked.users: ARRIVALS[50]} if asked.users else ARRIVALS
+    def loads(self, options: RunOptions) -> list[Load]:
+        rates = {options.users: ARRIVALS[50]} if options.users else ARRIVALS
         return [
             Load(
                 rate,
-                asked.run_time_s or run_time_s,
+                options.run_time_s or run_time_s,
                 self.locustfile,
                 name=f"{rate}rps",
-                arrivals=asked.arrivals or "open",
+                arrivals=options.arrivals or "open",
                 warm_up_s=2,
                 patience_s=TIMEOUT_S + 1,
                 options={"last-day": LAST_DAY},

@@ -2,12 +2,13 @@
 
 from dataclasses import replace
 
-from lab.experiments.base import Asked, Measured
+from lab.experiments.base import Measured
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import CORES_BUSY, OFFERED, SUCCESS, Column, Published
 from lab.results import figures
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
+from lab.running.options import RunOptions
 from launch.variants import Variant
 from replays.activity.experiment import LAST_DAY, Activity
 from replays.activity.presentation import TIMEOUT_S, ActivityPresentation
@@ -87,8 +88,8 @@ class Published002(Activity):
     def variant(self, name: str) -> Variant:
         return replace(super().variant(STEPS.get(name, name)), name=name)
 
-    def loads(self, asked: Asked) -> list[Load]:
-        rates = (asked.users,) if asked.users else RATES
+    def loads(self, options: RunOptions) -> list[Load]:
+        rates = (options.users,) if options.users else RATES
         return [self._volley(page, rate) for page in PAGES for rate in rates]
 
     def _volley(self, page: str, rate: int) -> Load:

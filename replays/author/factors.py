@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Measured
+from lab.experiments.base import Measured
 from lab.experiments.fanout import Fanout
 from lab.experiments.fanout.presentation import FanoutPresentation
 from lab.reporting.formats import percent
@@ -13,6 +13,7 @@ from lab.reporting.presentation import CORES_BUSY, MEAN, P95, SUCCESS, Column, P
 from lab.results.requests import Requests
 from lab.results.summary import Summary
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.variants import Variant
 from replays.author.effects import Effect, effects
@@ -88,14 +89,14 @@ class Factors(Fanout):
     def variant(self, name: str) -> Variant:
         return named(name)
 
-    def loads(self, asked: Asked) -> list[Load]:
-        (load,) = super().loads(asked)
+    def loads(self, options: RunOptions) -> list[Load]:
+        (load,) = super().loads(options)
         return [
             replace(
                 load,
-                users=asked.users or USERS,
-                run_time_s=asked.run_time_s or RUN_TIME_S,
-                arrivals=asked.arrivals or "checked",
+                users=options.users or USERS,
+                run_time_s=options.run_time_s or RUN_TIME_S,
+                arrivals=options.arrivals or "checked",
                 warm_up_s=0,  # all begin at once; with time to answer for each
                 patience_s=PATIENCE_S,
             )

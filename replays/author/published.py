@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from lab.experiments.base import Asked
 from lab.experiments.fanout import Fanout
 from lab.experiments.fanout.presentation import FanoutPresentation
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.variants import Variant
 from replays.author.variants import AUTHOR
@@ -78,20 +78,20 @@ class Published003(Fanout):
         whose = name.partition("_")[0]
         return author_variant(name) if whose == AUTHOR else super().variant(name)
 
-    def loads(self, asked: Asked) -> list[Load]:
-        return [self._load(name, step, asked) for name, step in STEPS.items()]
+    def loads(self, options: RunOptions) -> list[Load]:
+        return [self._load(name, step, options) for name, step in STEPS.items()]
 
     def suits(self, variant: Variant, load: Load) -> bool:
         return load.name == PUBLISHED_UNDER.get(variant.name, PAUSING)
 
-    def _load(self, name: str, step: Step, asked: Asked) -> Load:
-        (load,) = super().loads(asked)
+    def _load(self, name: str, step: Step, options: RunOptions) -> Load:
+        (load,) = super().loads(options)
         return replace(
             load,
-            users=asked.users or step.users,
-            run_time_s=asked.run_time_s or step.run_time_s,
+            users=options.users or step.users,
+            run_time_s=options.run_time_s or step.run_time_s,
             name=name,
-            arrivals=asked.arrivals or "checked",
+            arrivals=options.arrivals or "checked",
             pace_s=step.pause_s,
             warm_up_s=0,
         )

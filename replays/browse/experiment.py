@@ -9,8 +9,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from lab.experiments.base import Asked, Experiment, Measured
+from lab.experiments.base import Experiment, Measured
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.unknown import did_you_mean
 from launch.variants import UnknownVariant
@@ -89,17 +90,17 @@ class Browse(Experiment):
     def seeding(self) -> Sequence[Sequence[str]]:
         return (("seed_likes",),)
 
-    def loads(self, asked: Asked) -> list[Load]:
-        return [self._load(shape, *SHAPES[shape], asked) for shape in SHAPES]
+    def loads(self, options: RunOptions) -> list[Load]:
+        return [self._load(shape, *SHAPES[shape], options) for shape in SHAPES]
 
-    def _load(self, shape: str, users: int, hold_s: int, asked: Asked) -> Load:
-        users, hold_s = asked.users or users, asked.run_time_s or hold_s
+    def _load(self, shape: str, users: int, hold_s: int, options: RunOptions) -> Load:
+        users, hold_s = options.users or users, options.run_time_s or hold_s
         return Load(
             users,
             hold_s,
             self.locustfile,
             name=shape,
-            arrivals=asked.arrivals or "closed",
+            arrivals=options.arrivals or "closed",
             counted=("GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"),
             warm_up_s=RAMP_S,
             cool_down_s=RAMP_S,

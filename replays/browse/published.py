@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from lab.experiments.base import Asked, Measured
+from lab.experiments.base import Measured
 from lab.progress import console
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column
@@ -12,6 +12,7 @@ from lab.results.requests import Requests
 from lab.results.summary import Summary
 from lab.results.thresholds import HeldSummary
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from replays.browse.experiment import INSTALLED, LISTINGS, Browse
 from replays.browse.presentation import BrowsePresentation, published_figures
 from replays.browse.service import BrowseVariant
@@ -106,13 +107,15 @@ class Published001(Browse):
         step = STEPS.get(name)
         return super().variant(name) if step is None else _variant(name, step)
 
-    def loads(self, asked: Asked) -> list[Load]:
-        return [self._published_load(shape, users, asked) for shape, users in SHAPES.items()]
+    def loads(self, options: RunOptions) -> list[Load]:
+        return [self._published_load(shape, users, options) for shape, users in SHAPES.items()]
 
-    def _published_load(self, shape: str, users: int, asked: Asked) -> Load:
-        users, hold_s = asked.users or users, asked.run_time_s or HOLD_S
+    def _published_load(self, shape: str, users: int, options: RunOptions) -> Load:
+        users, hold_s = options.users or users, options.run_time_s or HOLD_S
         ramp_s = min(RAMP_S, hold_s)
-        load = self._load(shape, users, hold_s, asked._replace(arrivals=asked.arrivals or "paused"))
+        load = self._load(
+            shape, users, hold_s, options._replace(arrivals=options.arrivals or "paused")
+        )
         return replace(
             load,
             pace_s=PAUSE_S,

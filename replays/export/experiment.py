@@ -5,10 +5,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import ClassVar, NamedTuple
 
-from lab.experiments.base import Asked, Experiment, Measured
+from lab.experiments.base import Experiment, Measured
 from lab.progress import stage
 from lab.results.requests import Requests
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.unknown import none_of
 from launch.variants import UnknownVariant
@@ -65,19 +66,19 @@ class Export(Experiment):
             return replace(variant, replicas=1)
         return variant
 
-    def loads(self, asked: Asked) -> list[Load]:
-        run_time_s = asked.run_time_s or 60
+    def loads(self, options: RunOptions) -> list[Load]:
+        run_time_s = options.run_time_s or 60
         pace_s = run_time_s / TIMES
         return [
             Load(
-                asked.users or 50,
+                options.users or 50,
                 run_time_s,
                 self.locustfile,
-                arrivals=asked.arrivals or "closed",
+                arrivals=options.arrivals or "closed",
                 pace_s=pace_s,
                 counted=ORDINARY + EXPENSIVE,
                 warm_up_s=round(2 * pace_s),
-                options={"password": asked.password or PASSWORD},
+                options={"password": options.seed.password or PASSWORD},
                 files=("exports",),
             )
         ]

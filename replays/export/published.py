@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from lab.experiments.base import Asked
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from replays.export.experiment import Export
 from replays.export.presentation import ExportPresentation
 from replays.export.service import ExportVariant
@@ -53,9 +53,9 @@ class Published004(Export):
         variant = super().variant(name)
         return replace(variant, settings={**variant.settings, **PATIENT})
 
-    def loads(self, asked: Asked) -> list[Load]:
-        run_time_s = asked.run_time_s or RUN_TIME_S
-        (load,) = super().loads(asked._replace(run_time_s=run_time_s))
+    def loads(self, options: RunOptions) -> list[Load]:
+        run_time_s = options.run_time_s or RUN_TIME_S
+        (load,) = super().loads(options._replace(run_time_s=run_time_s))
         return [
             replace(
                 load,

@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Experiment, Measured
+from lab.experiments.base import Experiment, Measured
 from lab.progress import stage
 from lab.results import figures
 from lab.results.requests import Request
 from lab.running.load import COOL_DOWN_S, RAMP_S, Load
+from lab.running.options import RunOptions
 from launch.service import CORES, Seed
 from launch.variants import DATABASES, Variant, refuse_unknown
 from replays.signup.presentation import PATIENCE_S, WEAK, SignupPresentation
@@ -61,22 +62,24 @@ class Signup(Experiment):
         plain = Variant.plain(name, database, settings)
         return replace(plain, database=replace(plain.database, threads=THREADS))
 
-    def loads(self, asked: Asked) -> list[Load]:
-        if asked.users or asked.run_time_s:
-            return [self._load(asked.users or 100, asked.run_time_s or 10, asked)]
+    def loads(self, options: RunOptions) -> list[Load]:
+        if options.users or options.run_time_s:
+            return [self._load(options.users or 100, options.run_time_s or 10, options)]
         return [
-            self._load(10, 10, asked, optional=True),
-            self._load(100, 10, asked),
-            self._load(100, 60, asked, optional=True),
+            self._load(10, 10, options, optional=True),
+            self._load(100, 10, options),
+            self._load(100, 60, options, optional=True),
         ]
 
-    def _load(self, users: int, run_time_s: int, asked: Asked, optional: bool = False) -> Load:
+    def _load(
+        self, users: int, run_time_s: int, options: RunOptions, optional: bool = False
+    ) -> Load:
         return Load(
             users,
             run_time_s,
             self.locustfile,
             name=f"{users}x{run_time_s}s",
-            arrivals=asked.arrivals or "closed",
+            arrivals=options.arrivals or "closed",
             share=SIGNUP_SHARE,
             counted=(SIGNUP,),
             warm_up_s=0,  # the rush is what is measured

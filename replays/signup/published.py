@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from lab.experiments.base import Asked
 from lab.reporting.formats import number
 from lab.reporting.presentation import (
     CORES_BUSY,
@@ -17,6 +16,7 @@ from lab.reporting.presentation import (
 )
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
+from lab.running.options import RunOptions
 from launch.variants import DATABASES, Variant
 from replays.signup.experiment import CONTROL, INSTALLED, SIGNUP, TAKEN, Signup
 from replays.signup.presentation import SIGNUPS, SignupPresentation
@@ -130,26 +130,26 @@ class Published000(Signup):
         database = replace(DATABASES["mysql_tuned"], threads=THREADS)
         return replace(plain, database=database, log_is_collected=step.log_is_collected)
 
-    def loads(self, asked: Asked) -> list[Load]:
+    def loads(self, options: RunOptions) -> list[Load]:
         return [
             self._published_load(
                 who,
-                asked.users or users,
-                asked.run_time_s or run_time_s,
-                asked,
+                options.users or users,
+                options.run_time_s or run_time_s,
+                options,
                 f"{who}-{users}x{run_time_s}s",
             )
             for who, users, run_time_s in LOADS
         ]
 
     def _published_load(
-        self, who: str, users: int, run_time_s: int, asked: Asked, name: str
+        self, who: str, users: int, run_time_s: int, options: RunOptions, name: str
     ) -> Load:
         user_class, counted = WHO[who]
         return replace(
-            self._load(users, run_time_s, asked),
+            self._load(users, run_time_s, options),
             name=name,
-            arrivals=asked.arrivals or "paused",
+            arrivals=options.arrivals or "paused",
             pace_s=PAUSE_S,
             share=1.0,
             classes=(user_class,),

@@ -15,7 +15,7 @@ from lab.arguments import SUBCOMMANDS, parser
 from lab.before import as_line
 from lab.listing import FIRST
 from lab.parser import EXAMPLES
-from lab.running import resources
+from lab.running import machine
 from launch.variants import Variant
 from tests.lab.test_report import result
 
@@ -128,7 +128,7 @@ def test_a_disk_that_becomes_full_meanwhile_is_one_line(tmp_path, monkeypatch, c
 
 
 def test_a_disk_that_is_nearly_full_is_refused(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(resources.psutil, "disk_usage", lambda _: SimpleNamespace(free=200 * 2**20))
+    monkeypatch.setattr(machine.psutil, "disk_usage", lambda _: SimpleNamespace(free=200 * 2**20))
 
     line = failed(capsys, "run", "fanout", "--variants=sqlite-pull", f"--out={tmp_path}")
 

@@ -9,19 +9,19 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Asked
 from lab.experiments.capacity.bisection import NARROW, STEP, Bracket
 from lab.experiments.capacity.limits import Limits, broken, is_far_off
 from lab.reporting.comparison import answer, summaries
 from lab.results.result import Result
-from lab.running.rounds import run_in_rounds
+from lab.running.matrix import run_in_rounds
+from lab.running.options import RunOptions
 from launch.variants import Variant
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 
 CAPACITY = EXPERIMENTS["capacity"]
 NAME = "sqlite-inline-setbased"
 VARIANT = Variant.named(NAME)
-USUAL = Asked()
+USUAL = RunOptions()
 
 
 def step(rate, held=True, variant=NAME, repeat=1, **figures):
@@ -51,7 +51,7 @@ def step(rate, held=True, variant=NAME, repeat=1, **figures):
     )
 
 
-def search(holds, asked=USUAL):
+def search(holds, options=USUAL):
     """Run a search with ``holds`` as the service; return the names of the loads."""
     tried = []
 
@@ -59,7 +59,7 @@ def search(holds, asked=USUAL):
         tried.append(load.name)
         return holds(load)
 
-    run_in_rounds([VARIANT], lambda it: CAPACITY.next_loads([VARIANT], asked, it), run)
+    run_in_rounds([VARIANT], lambda it: CAPACITY.next_loads([VARIANT], options, it), run)
     return tried
 
 
@@ -86,7 +86,7 @@ def test_a_search_is_the_same_each_time():
 
 
 def test_a_broken_load_is_tried_once_more():
-    tried = search(up_to(600), Asked(users=500, own={"limit_rps": 1000}))
+    tried = search(up_to(600), RunOptions(users=500, own={"limit_rps": 1000}))
 
     assert tried[:3] == ["500rps", "1000rps", "1000rps_again"]
 
@@ -95,7 +95,7 @@ def test_a_load_that_holds_when_retried_holds():
     """Noisy neighbours slowed the machine once."""
     results = iter([step(500, held=False), step(500), step(1000)])
 
-    tried = search(lambda load: next(results), Asked(own={"limit_rps": 1000}))
+    tried = search(lambda load: next(results), RunOptions(own={"limit_rps": 1000}))
 
     assert tried == ["500rps", "500rps_again", "1000rps"]
 
@@ -108,7 +108,7 @@ def test_a_load_that_holds_when_retried_holds():
 def test_a_load_far_above_the_limit_is_not_retried(far_off):
     tried = search(
         lambda load: step(load.users, held=False, **far_off) if load.users > 100 else step(100),
-        Asked(users=200),
+        RunOptions(users=200),
     )
 
     assert tried[:2] == ["200rps", "100rps"]
@@ -121,7 +121,7 @@ def test_a_load_far_above_the_limit_is_retried_after_cpu_steal():
         [step(500), step(1000, held=False, achieved_rps=300.0, environment=slowed), step(1000)]
     )
 
-    tried = search(lambda load: next(results), Asked(own={"limit_rps": 1000}))
+    tried = search(lambda load: next(results), RunOptions(own={"limit_rps": 1000}))
 
     assert tried == ["500rps", "1000rps", "1000rps_again"]
 
@@ -134,12 +134,16 @@ def test_a_variant_that_never_delivers_is_retried_too():
 
 
 def test_no_load_is_tried_above_the_given_maximum():
-    assert rates(search(up_to(10**9), Asked(users=300, own={"limit_rps": 700}))) == [300, 600, 700]
-    assert rates(search(up_to(10**9), Asked(users=300, own={"limit_rps": 7}))) == [7]
+    assert rates(search(up_to(10**9), RunOptions(users=300, own={"limit_rps": 700}))) == [
+        300,
+        600,
+        700,
+    ]
+    assert rates(search(up_to(10**9), RunOptions(users=300, own={"limit_rps": 7}))) == [7]
 
 
 def test_a_search_gives_up_at_the_minimum():
-    tried = rates(search(up_to(0), Asked(users=40)))
+    tried = rates(search(up_to(0), RunOptions(users=40)))
 
     assert tried == [40, 40, 20, 20, 10, 10]
 
@@ -153,9 +157,9 @@ def test_a_search_stays_inside_its_bracket():
 
 
 def test_given_loads_are_run_without_a_search():
-    assert search(up_to(1000), Asked(users=875, loads="875rps")) == ["875rps"]
+    assert search(up_to(1000), RunOptions(users=875, loads="875rps")) == ["875rps"]
     with pytest.raises(ValueError, match="'5rps' is unknown; did you mean 875rps"):
-        search(up_to(1000), Asked(users=875, loads="5rps"))
+        search(up_to(1000), RunOptions(users=875, loads="5rps"))
 
 
 def test_variants_take_turns():
@@ -165,9 +169,9 @@ def test_variants_take_turns():
         order.append((variant.name, load.users))
         return step(load.users, held=load.users <= 20)
 
-    asked = Asked(users=10, own={"limit_rps": 20})
+    options = RunOptions(users=10, own={"limit_rps": 20})
     variants = [Variant.named(name) for name in ("sqlite-null", NAME)]
-    run_in_rounds(variants, lambda it: CAPACITY.next_loads(variants, asked, it), run)
+    run_in_rounds(variants, lambda it: CAPACITY.next_loads(variants, options, it), run)
 
     assert order == [("sqlite-null", 10), (NAME, 10), ("sqlite-null", 20), (NAME, 20)]
 

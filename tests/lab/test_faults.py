@@ -7,11 +7,11 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Asked
 from lab.experiments.faults import figures
 from lab.faults.catalogue import FAULTS
 from lab.faults.moments import Moment, Seen
 from lab.faults.running import Answer
+from lab.running.options import RunOptions
 from tests.lab.test_capacity import step as searched
 
 FAULTS_RUN = EXPERIMENTS["faults"]
@@ -125,7 +125,7 @@ def test_faults_are_tried_where_they_can_happen():
 
 
 def suited(name):
-    return FAULTS_RUN.loads_of(FAULTS_RUN.variant(name), Asked())
+    return FAULTS_RUN.loads_of(FAULTS_RUN.variant(name), RunOptions())
 
 
 def test_the_page_lists_the_faults():
@@ -142,9 +142,9 @@ def test_the_page_lists_the_faults():
 def test_a_fault_that_becomes_unavailable_leaves_no_other_one_out(monkeypatch):
     """As when another laboratory takes the addresses of the same networks for a while."""
     names = ["redis-emptied", "redis-frozen", "redis-killed", "redis-wrong-type"]
-    variant, asked = FAULTS_RUN.variant(NAME), Asked(loads=",".join(names))
+    variant, options = FAULTS_RUN.variant(NAME), RunOptions(loads=",".join(names))
     done = []
-    while load := FAULTS_RUN.next_load(variant, asked, done):
+    while load := FAULTS_RUN.next_load(variant, options, done):
         done.append(result(seen(), fault=load.name))
         gone = replace(FAULTS[names[0]], unavailable=lambda: "its addresses are taken")
         monkeypatch.setitem(FAULTS, names[0], gone)

@@ -9,11 +9,11 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Asked
 from lab.experiments.mixed.costs import costs_of
 from lab.experiments.mixed.crossover import MOST_STEPS, Bracket, Nowhere, crossing
 from lab.results.result import Result
-from lab.running.rounds import run_in_rounds
+from lab.running.matrix import run_in_rounds
+from lab.running.options import RunOptions
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 
 MIXED = EXPERIMENTS["mixed"]
@@ -171,7 +171,7 @@ def search(variants):
         return done[-1]
 
     known = [MIXED.variant(name) for name in variants]
-    run_in_rounds(known, lambda it: MIXED.next_loads(known, Asked(), it), run)
+    run_in_rounds(known, lambda it: MIXED.next_loads(known, RunOptions(), it), run)
     return done
 
 
@@ -256,13 +256,15 @@ def test_a_variant_keeps_all_that_its_name_says():
 
 
 def test_any_number_of_reads_may_be_asked_for():
-    names = [it.name for it in MIXED.loads_of(MIXED.variant(PULL), Asked(loads="reads0.5,social"))]
+    names = [
+        it.name for it in MIXED.loads_of(MIXED.variant(PULL), RunOptions(loads="reads0.5,social"))
+    ]
 
     assert names == ["reads0.5", "social"]
 
 
 def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
-    asked, done = Asked(loads="holds10", users=200), []
+    options, done = RunOptions(loads="holds10", users=200), []
 
     def run(variant, load):
         holds = load.users <= 330
@@ -273,11 +275,11 @@ def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
         return done[-1]
 
     known = [MIXED.variant(PULL)]
-    run_in_rounds(known, lambda it: MIXED.next_loads(known, asked, it), run)
+    run_in_rounds(known, lambda it: MIXED.next_loads(known, options, it), run)
 
     tried = list(dict.fromkeys(it.load.removesuffix("_again") for it in done))
     assert tried[:4] == ["reads10at200", "reads10at400", "reads10at300", "reads10at350"]
-    (again,) = MIXED.loads_of(known[0], Asked(loads="reads10at300"))
+    (again,) = MIXED.loads_of(known[0], RunOptions(loads="reads10at300"))
     assert (again.users, again.options["posts-per-s"]) == (300, "27.2727")
     sound = [replace(it, balance=balance(it.offered_rps, users=it.offered_rps)) for it in done]
     status, markdown = report_of(tmp_path, sound)

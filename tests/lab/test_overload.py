@@ -9,10 +9,10 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Asked
 from lab.experiments.overload import FIRST_OF_HELD
 from lab.experiments.overload.steps import Step, broken, measure_steps, void
 from lab.results.requests import Request
+from lab.running.options import RunOptions
 from tests.lab.test_capacity import step as searched
 from tests.lab.test_report import balance
 
@@ -164,7 +164,7 @@ def test_a_picture_shows_goodput_against_what_is_offered(tmp_path):
 def test_a_search_is_followed_by_the_steps_from_a_share_of_what_held():
     variant = OVERLOAD.variant(NAME)
     results = []
-    while (load := OVERLOAD.next_load(variant, Asked(users=40), results)) is not None:
+    while (load := OVERLOAD.next_load(variant, RunOptions(users=40), results)) is not None:
         results.append(searched(load.users, held=load.users <= 47))
         results[-1].load = load.name
 
@@ -175,7 +175,7 @@ def test_a_search_is_followed_by_the_steps_from_a_share_of_what_held():
 
 def test_without_a_rate_that_holds_there_are_no_steps():
     variant, results = OVERLOAD.variant(NAME), []
-    while (load := OVERLOAD.next_load(variant, Asked(users=10), results)) is not None:
+    while (load := OVERLOAD.next_load(variant, RunOptions(users=10), results)) is not None:
         results.append(searched(load.users, held=False))
 
     assert {it.offered_rps for it in results} == {10}

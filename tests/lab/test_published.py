@@ -6,7 +6,7 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Asked
+from lab.running.options import RunOptions
 from replays.browse.published import Published001
 from replays.export import published as export_published
 
@@ -14,7 +14,7 @@ REPLAYS = {name: it for name, it in EXPERIMENTS.items() if it.document}
 
 
 def loads_of(name):
-    return {load.name: load for load in EXPERIMENTS[name].loads(Asked())}
+    return {load.name: load for load in EXPERIMENTS[name].loads(RunOptions())}
 
 
 def replay(out, name, *options):
@@ -54,7 +54,7 @@ def test_each_step_of_the_fan_out_has_its_published_load():
     under = {
         name: (load.users, load.pace_s, load.run_time_s, load.arrivals)
         for name in replayed.variants
-        for load in replayed.loads_of(replayed.variant(name), Asked())
+        for load in replayed.loads_of(replayed.variant(name), RunOptions())
     }
 
     assert under["author_sqlite"] == (10, 1, 180, "checked")
@@ -125,7 +125,7 @@ def test_a_class_signs_up_while_its_log_is_collected(tmp_path):
 
 def test_everybody_sends_one_request_per_minute_and_gives_up_after_30_s():
     replayed = EXPERIMENTS["published-004"]
-    (load,) = replayed.loads(Asked())
+    (load,) = replayed.loads(RunOptions())
     shared, split = map(replayed.variant, replayed.variants[:2])
 
     assert (load.users, load.pace_s, load.run_time_s) == (50, 60, 600)

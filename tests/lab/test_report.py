@@ -11,7 +11,7 @@ from lab.reporting.comparison import answer, ranked, summaries
 from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import READING, REPOSITORY, lesson
 from lab.results.result import Balance, Result, read_results
-from lab.running.resources import Shortage, check_resources
+from lab.running.machine import Shortage, check_resources
 
 CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
 HALF = CLEAN | {"missing": 45, "ok": False}
@@ -412,7 +412,7 @@ def test_different_machines_are_compared_only_on_request(tmp_path, capsys):
 
 
 def test_a_machine_short_of_resources_is_reported(tmp_path, monkeypatch):
-    monkeypatch.setattr("lab.running.resources.FREE_DISK_MIB", 2**60)
+    monkeypatch.setattr("lab.running.machine.FREE_DISK_MIB", 2**60)
 
     with pytest.raises(Shortage, match=r"only [\d,]+ MiB on the disk"):
         check_resources(tmp_path)

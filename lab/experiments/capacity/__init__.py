@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Measured, Option
+from lab.experiments.base import Measured, Option
 from lab.experiments.capacity.bisection import first_rate
 from lab.experiments.capacity.limits import Limits
 from lab.experiments.capacity.presentation import CapacityPresentation
@@ -13,6 +13,7 @@ from lab.experiments.fanout import Fanout
 from lab.experiments.fanout.presentation import FanoutPresentation
 from lab.results.result import Result
 from lab.running.load import Load
+from lab.running.options import RunOptions
 from launch.variants import Variant
 
 FIRST = 500
@@ -45,23 +46,25 @@ class Capacity(Fanout):
         Option("limit_rps", f"the highest rate to try ({Limits().rps})"),
     )
 
-    def loads(self, asked: Asked) -> list[Load]:
+    def loads(self, options: RunOptions) -> list[Load]:
         """Return the first step, and the one that follows if it breaks."""
-        rate = first_rate(asked.users or FIRST, Limits.of(asked.own).rps)
-        (load,) = super().loads(asked._replace(users=rate))
+        rate = first_rate(options.users or FIRST, Limits.of(options.own).rps)
+        (load,) = super().loads(options._replace(users=rate))
         first = replace(load, name=f"{rate}rps")
         return [first, replace(first, name=f"{rate}rps_again", optional=True)]
 
-    def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
-        if asked.loads:
-            return super().next_load(variant, asked, results)
-        most = Limits.of(asked.own).rps
-        first = first_rate(asked.users or FIRST, most)
-        return next_step(variant, results, lambda rate: self._steps(asked, rate), first, most)
+    def next_load(
+        self, variant: Variant, options: RunOptions, results: Sequence[Result]
+    ) -> Load | None:
+        if options.loads:
+            return super().next_load(variant, options, results)
+        most = Limits.of(options.own).rps
+        first = first_rate(options.users or FIRST, most)
+        return next_step(variant, results, lambda rate: self._steps(options, rate), first, most)
 
-    def _steps(self, asked: Asked, rate: int) -> Sequence[Load]:
-        return self.loads(asked._replace(users=rate))
+    def _steps(self, options: RunOptions, rate: int) -> Sequence[Load]:
+        return self.loads(options._replace(users=rate))
 
     def conclude(self, measured: Measured) -> None:
         super().conclude(measured)
-        judge(measured, Limits.of(measured.own))
+        judge(measured, Limits.of(measured.options.own))

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from contextlib import closing
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Experiment, Measured, Option
+from lab.experiments.base import Experiment, Measured, Option
 from lab.experiments.fanout.presentation import FAN_OUT, LAG_TO, FanoutPresentation
 from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, warm_up_s
-from lab.running.resources import check_resources
+from lab.running.machine import check_resources
+from lab.running.options import RunOptions
 from lab.targets.conclusion import conclude as conclude_from_outside
 from lab.targets.service import OutsideService
 from lab.targets.variants import outside
@@ -57,19 +58,19 @@ class Fanout(Experiment):
     def variant(self, name: str) -> Variant:
         return outside(name) or Variant.named(name)
 
-    def loads(self, asked: Asked) -> list[Load]:
-        run_time_s = asked.run_time_s or 30
+    def loads(self, options: RunOptions) -> list[Load]:
+        run_time_s = options.run_time_s or 30
         return [
             Load(
-                asked.users or 500,
+                options.users or 500,
                 run_time_s,
                 self.locustfile,
-                arrivals=asked.arrivals or "closed",
+                arrivals=options.arrivals or "closed",
                 counted=("POST /v1/posts/",),
                 warm_up_s=warm_up_s(run_time_s),
-                workers=_workers(asked.own.get("generators", 1)),
+                workers=_workers(options.own.get("generators", 1)),
                 options={
-                    "graph": asked.graph or self.seed.graph,
+                    "graph": options.seed.graph,
                     "visible-share": 0,  # the receipts tell it without asking
                     "no-audit": "",
                 },
@@ -99,7 +100,7 @@ def _drain(measured: Measured) -> float | None:
 
     Return when nothing was left, in Unix time; None if that takes too long.
     """
-    within_s = measured.drain_within_s
+    within_s = measured.options.drain_within_s
     give_up_at = time.monotonic() + within_s
     with stage("drain") as advance, closing(measured.service.drain()) as backlogs:
         for backlog in backlogs:

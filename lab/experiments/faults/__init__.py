@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Experiment, Measured, Option
+from lab.experiments.base import Experiment, Measured, Option
 from lab.experiments.faults import figures
 from lab.experiments.faults.presentation import FaultsPresentation
 from lab.faults.catalogue import FAULTS
@@ -15,6 +15,7 @@ from lab.faults.running import SEED, Running, audit_pages
 from lab.progress import console, stage
 from lab.results import laws
 from lab.running.load import INTERRUPTED, Load
+from lab.running.options import RunOptions
 from launch.processes import RunFailed
 from launch.service import Service
 from launch.variants import Part, Variant
@@ -71,11 +72,11 @@ class Faults(Experiment):
         variant = Variant.named(name, PARTS)
         return replace(variant, settings={**SWEEPING, **GUARDED, **variant.settings})
 
-    def loads(self, asked: Asked) -> list[Load]:
-        moments = max(1, round(asked.own.get("moments", MOMENTS)))
+    def loads(self, options: RunOptions) -> list[Load]:
+        moments = max(1, round(options.own.get("moments", MOMENTS)))
         return [
             Moments(
-                asked.users or CLIENTS,
+                options.users or CLIENTS,
                 moments * MOMENT_S,
                 self.locustfile,
                 name=fault.name,

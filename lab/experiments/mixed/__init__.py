@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
-from lab.experiments.base import Asked, Measured, Option
+from lab.experiments.base import Measured, Option
 from lab.experiments.capacity.bisection import first_rate
 from lab.experiments.capacity.limits import Limits
 from lab.experiments.capacity.search import judge, next_step
@@ -22,6 +22,7 @@ from lab.experiments.mixed.crossover import (
 from lab.experiments.mixed.presentation import POST, MixedPresentation
 from lab.results.result import Result
 from lab.running.load import Load, OpenLoad
+from lab.running.options import RunOptions
 from launch.variants import Variant
 
 OPERATIONS_PER_S = 200
@@ -61,28 +62,35 @@ class Mixed(Fanout):
         Option("cold_share", "share of the people who never come (0)"),
     )
 
-    def loads(self, asked: Asked) -> list[Load]:
+    def loads(self, options: RunOptions) -> list[Load]:
         """Return the usual loads, others that are asked for (reads0.5, holds10), and ``social``."""
-        usual = [_load(reads, asked) for reads in READS_PER_POST]
+        usual = [_load(reads, options) for reads in READS_PER_POST]
         known = [SOCIAL, *(load.name for load in usual)]
-        others = [name.strip() for name in (asked.loads or "").split(",")]
-        named = [_named(name, asked) for name in others if name not in known]
-        return [*usual, *filter(None, named), self._social(asked)]
+        others = [name.strip() for name in (options.loads or "").split(",")]
+        named = [_named(name, options) for name in others if name not in known]
+        return [*usual, *filter(None, named), self._social(options)]
 
-    def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
+    def next_load(
+        self, variant: Variant, options: RunOptions, results: Sequence[Result]
+    ) -> Load | None:
         """Return the next load, or the next step of a search (holds10), which is run alone."""
-        search = HOLDS.fullmatch(asked.loads or "")
+        search = HOLDS.fullmatch(options.loads or "")
         if search is None:
-            return super().next_load(variant, asked, results)
+            return super().next_load(variant, options, results)
         most = Limits().rps
-        first = first_rate(asked.users or OPERATIONS_PER_S, most)
-        return next_step(variant, results, lambda rate: _steps(search[1], rate, asked), first, most)
+        first = first_rate(options.users or OPERATIONS_PER_S, most)
+        return next_step(
+            variant, results, lambda rate: _steps(search[1], rate, options), first, most
+        )
 
     def next_loads(
-        self, variants: Sequence[Variant], asked: Asked, results: Mapping[str, Sequence[Result]]
+        self,
+        variants: Sequence[Variant],
+        options: RunOptions,
+        results: Mapping[str, Sequence[Result]],
     ) -> list[tuple[Variant, Load]]:
-        loads = super().next_loads(variants, asked, results)
-        if loads or asked.loads:
+        loads = super().next_loads(variants, options, results)
+        if loads or options.loads:
             return loads
         measured = curves([result for of_one in results.values() for result in of_one])
         known = [it for it in variants if it.name in measured]
@@ -95,7 +103,7 @@ class Mixed(Fanout):
         steps = len(results[pull.name]) - len(READS_PER_POST)
         if not isinstance(found, Bracket) or found.is_narrow or steps >= MOST_STEPS:
             return []
-        load = _load(found.middle, asked)
+        load = _load(found.middle, options)
         return [(pull, load), (pushes[found.push], load)]
 
     def seeding(self) -> Sequence[Sequence[str]]:
@@ -117,40 +125,40 @@ class Mixed(Fanout):
         if not steady(result):
             result.errors.append("the backlog grew in the window: part of its work came later")
 
-    def _social(self, asked: Asked) -> Load:
-        (load,) = super().loads(asked._replace(run_time_s=asked.run_time_s or RUN_TIME_S))
-        options = {name: it for name, it in load.options.items() if name != "visible-share"}
+    def _social(self, options: RunOptions) -> Load:
+        (load,) = super().loads(options._replace(run_time_s=options.run_time_s or RUN_TIME_S))
+        unseen = {name: it for name, it in load.options.items() if name != "visible-share"}
         return replace(
             load,
-            users=asked.users or OPERATIONS_PER_S,
+            users=options.users or OPERATIONS_PER_S,
             name=SOCIAL,
             locustfile="locustfiles/mixed.py",
             counted=(),
-            options=options,
+            options=unseen,
             optional=True,
         )
 
 
-def _named(name: str, asked: Asked) -> Load | None:
+def _named(name: str, options: RunOptions) -> Load | None:
     """Return the load that a name spells; None if it spells none."""
     if step := SEARCHED.fullmatch(name):
-        asked, reads = asked._replace(users=int(step[2])), reads_per_post(step[1])
+        options, reads = options._replace(users=int(step[2])), reads_per_post(step[1])
     else:
         reads = reads_per_post(name.replace("holds", "reads", 1))
-    return None if reads is None else replace(_load(reads, asked), name=name, optional=True)
+    return None if reads is None else replace(_load(reads, options), name=name, optional=True)
 
 
-def _steps(reads: str, rate: int, asked: Asked) -> Sequence[Load]:
+def _steps(reads: str, rate: int, options: RunOptions) -> Sequence[Load]:
     """Return the load of a rate, and the one that follows if it breaks."""
-    load = _load(float(reads), asked._replace(users=rate))
+    load = _load(float(reads), options._replace(users=rate))
     name = f"{load.name}at{rate}"
     return [replace(load, name=name), replace(load, name=f"{name}_again")]
 
 
-def _load(reads: float, asked: Asked) -> Load:
+def _load(reads: float, options: RunOptions) -> Load:
     """Return the load of so many reads per post."""
-    operations = asked.users or OPERATIONS_PER_S
-    run_time_s = asked.run_time_s or RUN_TIME_S
+    operations = options.users or OPERATIONS_PER_S
+    run_time_s = options.run_time_s or RUN_TIME_S
     posts = operations / (1 + reads)
     return OpenLoad(
         operations,
@@ -163,8 +171,8 @@ def _load(reads: float, asked: Asked) -> Load:
         options={
             "posts-per-s": f"{posts:g}",
             "reads-per-s": f"{operations - posts:g}",
-            "deep-share": f"{asked.own.get('deep_share', DEEP_SHARE):g}",
-            "cold-share": f"{asked.own.get('cold_share', 0.0):g}",
+            "deep-share": f"{options.own.get('deep_share', DEEP_SHARE):g}",
+            "cold-share": f"{options.own.get('cold_share', 0.0):g}",
         },
         files=("accepted", "steps"),
         optional=reads not in READS_PER_POST,

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from lab.experiments.base import Asked, Measured
+from lab.experiments.base import Measured
 from lab.experiments.capacity import Capacity
 from lab.experiments.capacity.summary import found_by
 from lab.experiments.fanout import Fanout
@@ -14,6 +14,7 @@ from lab.progress import console
 from lab.results.result import Result
 from lab.results.thresholds import held
 from lab.running.load import Load, OpenLoad
+from lab.running.options import RunOptions
 from launch.variants import Variant
 
 MULTIPLES = (1.0, 2.0, 3.0, 5.0, 10.0, 1.0)
@@ -57,24 +58,31 @@ class Overload(Capacity):
     def variant(self, name: str) -> Variant:
         return replace(super().variant(name), is_pinned=True)
 
-    def loads(self, asked: Asked) -> list[Load]:
-        first, again = map(_lean, super().loads(asked._replace(run_time_s=_run_time_s(asked))))
+    def loads(self, options: RunOptions) -> list[Load]:
+        first, again = map(_lean, super().loads(options._replace(run_time_s=_run_time_s(options))))
         rates = ",".join(f"{multiple * first.users:g}" for multiple in MULTIPLES)
-        options = {"posts-per-s": rates}
-        steps = replace(first, name=STEPS, multiples=MULTIPLES, options=options, optional=True)
+        steps = replace(
+            first,
+            name=STEPS,
+            multiples=MULTIPLES,
+            options={"posts-per-s": rates},
+            optional=True,
+        )
         return [first, again, steps]
 
-    def next_load(self, variant: Variant, asked: Asked, results: Sequence[Result]) -> Load | None:
-        if asked.loads:
-            return super().next_load(variant, asked, results)
+    def next_load(
+        self, variant: Variant, options: RunOptions, results: Sequence[Result]
+    ) -> Load | None:
+        if options.loads:
+            return super().next_load(variant, options, results)
         if results and results[-1].load == STEPS:
             return None
-        searched = super().next_load(variant, asked, results)
+        searched = super().next_load(variant, options, results)
         if searched:
             return searched
         found = found_by(variant, results)
         rate = round(FIRST_OF_HELD * found.offered_rps)
-        return self.loads(asked._replace(users=rate))[-1] if held(found) else None
+        return self.loads(options._replace(users=rate))[-1] if held(found) else None
 
     def conclude(self, measured: Measured) -> None:
         if len(os.sched_getaffinity(0)) == 1:
@@ -94,8 +102,8 @@ class Overload(Capacity):
         console.print(f"  {'; '.join(voided + why) or 'held at every step'}")
 
 
-def _run_time_s(asked: Asked) -> int:
-    return asked.run_time_s or RUN_TIME_S
+def _run_time_s(options: RunOptions) -> int:
+    return options.run_time_s or RUN_TIME_S
 
 
 def _lean(load: Load) -> Steps:

@@ -9,7 +9,7 @@ from unittest.mock import ANY
 import pytest
 
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Asked
+from lab.running.options import RunOptions
 from launch.variants import UnknownVariant
 
 ATOMIC, TORN = "sqlite-pbkdf2_fast", "sqlite-pbkdf2_fast-three_commits"
@@ -93,7 +93,7 @@ def test_extras_can_be_combined():
 
 
 def test_the_published_loads_exist_and_one_of_them_is_the_default():
-    loads = SIGNUP.loads(Asked())
+    loads = SIGNUP.loads(RunOptions())
 
     assert [load.name for load in loads] == ["10x10s", "100x10s", "100x60s"]
     assert [load.name for load in loads if not load.optional] == ["100x10s"]

@@ -1,16 +1,18 @@
-"""Description of the machine and the variant of a result."""
+"""The machine: what a result says of it, how fast it is now, and whether it has room."""
 
 import os
 import platform
 import subprocess
+import sys
 from importlib.metadata import version
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import psutil
 
 from lab.progress import console
-from lab.running.calibration import calibration_ms
+from launch.processes import RunFailed
 from launch.variants import Variant
 
 PACKAGES = (
@@ -18,6 +20,20 @@ PACKAGES = (
     *("numpy", "locust"),
 )
 
+CALIBRATION = """
+import time
+for _ in range(5):
+    started = time.perf_counter()
+    for step in range(1_000_000):
+        pass
+    print((time.perf_counter() - started) * 1000)
+"""
+FREE_DISK_MIB = 1024
+FREE_MEMORY_MIB = 512
+MORE_DISK = (
+    "remove something there, or choose another disk, --out DIR for results and TMPDIR=DIR for "
+    "databases"
+)
 MAKING_LOAD = [["-m", "lab", command] for command in ("run", "bench", "live")]
 
 
@@ -50,6 +66,38 @@ def warn_of_others() -> None:
         if command in MAKING_LOAD and it.pid != os.getpid():
             other = f"{' '.join(command[1:])} (pid {it.pid})"
             console.print(f"[red]{other} makes load too:[/red] figures of both won't be sound")
+
+
+def calibration_ms() -> float:
+    """Return the milliseconds for a fixed piece of Python while every core does the same;
+    a virtual machine has noisy neighbours (CPU steal).
+
+    Compare it between runs: figures of two runs that differ by it say little about the variants.
+    """
+    workers = [
+        subprocess.Popen((sys.executable, "-c", CALIBRATION), stdout=subprocess.PIPE, text=True)
+        for _ in range(os.cpu_count() or 1)
+    ]
+    took = [float(ms) for worker in workers for ms in worker.communicate()[0].split()]
+    return round(median(took), 1)
+
+
+class Shortage(RunFailed):
+    """The machine is short of disk or memory: no further run would fare better."""
+
+
+def check_resources(folder: Path) -> None:
+    """Raise Shortage if the disk of ``folder`` or the memory is nearly used up."""
+    disk_mib = psutil.disk_usage(str(folder)).free / 2**20
+    memory_mib = psutil.virtual_memory().available / 2**20
+    for what, free_mib, needed_mib, remedy in (
+        (f"on the disk of {folder}", disk_mib, FREE_DISK_MIB, MORE_DISK),
+        ("of memory", memory_mib, FREE_MEMORY_MIB, "end other programs"),
+    ):
+        if free_mib < needed_mib:
+            raise Shortage(
+                f"only {free_mib:,.0f} MiB {what} are left, fewer than {needed_mib:,}: {remedy}"
+            )
 
 
 def _cpu_model() -> str:
