@@ -11,7 +11,7 @@ K6=go.k6.io/k6@v1.8.1
 PACKAGES="python3-venv python3-dev build-essential pkg-config default-libmysqlclient-dev"
 
 # Version managers build Python without optimisations by default: programs run a sixth longer.
-# Distributions build it with optimisations (docs/decisions/0029).
+# Distributions build it with optimisations (docs/decisions/0008).
 choose_python() {
     PYTHON3=python3
     system=/usr/bin/python3

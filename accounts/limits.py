@@ -2,7 +2,7 @@
 
 All processes share them, and they are exact under parallel requests: one conditional UPDATE
 decides. A refusal only reads. Call these outside of transactions, which would hold the row's lock.
-See docs/decisions/0046-tokens-end-and-limits-count.md.
+See docs/decisions/0006-tokens-limits-usernames.md.
 
 A limit is one number per key (GCRA, https://brandur.org/rate-limiting): the time at which the
 key's whole burst is free again. Each use moves it by one interval.

@@ -1,7 +1,7 @@
 """Access tokens that were made invalid before they expire.
 
 Each process remembers the revocations of the tokens that may still be valid, and reads the new
-ones at most once per second, when a request needs them (docs/decisions/0046).
+ones at most once per second, when a request needs them (docs/decisions/0006).
 """
 
 import time

@@ -1,4 +1,4 @@
-"""Usernames that look alike are the same username (docs/decisions/0046).
+"""Usernames that look alike are the same username (docs/decisions/0006).
 
 Unicode's confusables (UTS #39) map each character to one that looks the same, its prototype. The
 skeleton of a name is what is left when all its characters are replaced by their prototypes.

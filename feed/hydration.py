@@ -7,7 +7,7 @@ a deleted post never shows, whether the deletion commits, rolls back or dies in 
 
 A process keeps what it got from the cache for as long as the *mark* there is the same, which every
 deletion changes after it has put its markers. The mark is read together with the timeline, before
-the posts: a feed of posts that are kept costs one exchange with Redis (docs/decisions/0051).
+the posts: a feed of posts that are kept costs one exchange with Redis (docs/decisions/0024).
 """
 
 import json

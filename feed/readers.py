@@ -2,7 +2,7 @@
 
 The number of days belongs to the epoch, since a timeline that was not delivered to must not be
 trusted when it changes. A person who returns is delivered to first. Then everything so far is left
-to the database in their timeline, as after a friendship change (docs/decisions/0044).
+to the database in their timeline, as after a friendship change (docs/decisions/0023).
 """
 
 from datetime import UTC, date, datetime, timedelta

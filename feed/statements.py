@@ -1,7 +1,7 @@
 """The SQL of the busiest writes, by vendor where it differs: a post, deliveries, receipts.
 
 Django's compiler would build the same statements in each request, which took a quarter of its
-time (docs/decisions/0025, 0033).
+time (docs/decisions/0010).
 """
 
 from collections.abc import Sequence

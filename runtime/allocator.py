@@ -12,7 +12,7 @@ def keep_freed_memory() -> None:
     """Keep freed memory for the next batch of arrays.
 
     By default glibc returns large blocks to the system, which clears each page before reuse
-    (docs/decisions/0032). Other C libraries are not changed.
+    (docs/decisions/0005). Other C libraries are not changed.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt:
