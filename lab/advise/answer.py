@@ -34,6 +34,10 @@ PUBLIC = (
     "proxy refuses the rest early."
 )
 MEASURED_PRIMARIES = 8
+SMALL = 0.01
+"""A role with a smaller share of the cores is left out."""
+FAR = 20
+"""Times the peak: what is full only beyond that can't matter."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +246,7 @@ def _amounts(advice: Advice) -> Table:
     rows = [
         [f"cores, {role}", number(cores), f"{ceil(cores / situation.busy):,} {busy}", BOTH]
         for role, cores in best.cores.items()
-        if cores
+        if cores >= SMALL * best.total
     ]
     rows += _timelines(advice)
     page, reads = advice.measured.page_bytes, f"{number(situation.reads_per_s)} pages/s"
@@ -292,14 +296,16 @@ def _primaries(advice: Advice, gib: float) -> list[str]:
 
 def _breaks(advice: Advice) -> Table:
     """The rates at which a part of the advised variant is full, lowest first."""
+    peak = advice.situation.posts_per_s
     limits = sorted(
         _limits(advice), key=lambda limit: inf if isinstance(limit[1], str) else limit[1]
     )
+    near = [limit for limit in limits if isinstance(limit[1], str) or limit[1] <= FAR * peak]
     rows = [
         [part, rate, "-", BOTH]
         if isinstance(rate, str)
-        else [part, number(rate), f"{rate / advice.situation.posts_per_s:.3g} times", BOTH]
-        for part, rate in limits
+        else [part, number(rate), f"{rate / peak:.3g} times", BOTH]
+        for part, rate in near or limits[:1]
     ]
     return Table(
         "What breaks first, with the same reads per post",
@@ -309,7 +315,7 @@ def _breaks(advice: Advice) -> Table:
 
 
 def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
-    """Yield each part and the rate at which it is full, or why there is none."""
+    """Yield each part and the rate at which it is full, or that it was not measured."""
     situation, candidate = advice.situation, advice.best.candidate
     drainers = 1 if advice.best.drainers else None
 
@@ -322,7 +328,7 @@ def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
             )
         except NotMeasured:  # a smaller batch than any that was measured
             return "not measured"
-        return "never" if rate is None else rate
+        return inf if rate is None else rate
 
     if drainers:
         yield "one drainer (a core; add drainers)", full("workers")
@@ -357,9 +363,11 @@ def _pulled_rows(
     is_late = situation.largest > most
     hint = f"FEED_PULL_ABOVE={most:.0f}" if is_late else "all can be pushed"
     note = f"largest: {situation.largest:,}: {hint}"
-    yield ["pull authors above (friends; lag)", number(most), note, BENCH]
+    friends = f"{most:,.0f}" if is_late else "nobody"
+    yield ["pull authors above (friends; lag)", friends, note, BENCH]
     by_cost = cost is not None and reads_each < cost
-    yield ["what binds", "cost" if by_cost else "lag" if is_late else "neither", "", BOTH]
+    if by_cost or is_late:
+        yield ["what binds", "cost" if by_cost else "lag", "", BOTH]
 
 
 def _drift(measured: Measured, now_ms: float) -> Iterator[str]:

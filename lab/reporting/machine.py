@@ -10,7 +10,8 @@ ABOUT = 1.25
 
 def machine(environments: Sequence[Mapping[str, Any]]) -> str:
     env = environments[0]
-    servers = sorted({name for it in environments for name in it["servers"].values()})
+    named = [pair for it in environments for pair in it["servers"].items()]
+    servers = sorted({f"{role} {it}" if it[0].isdigit() else it for role, it in named})
     software = ", ".join([f"Python {env['python']}", *servers])
     speeds = [it["calibration_ms"] for it in environments]
     return (

@@ -8,6 +8,15 @@ ROLES = {
     "broker": "the broker",
     "locust": "the load generator",
 }
+TIMES = {
+    "": "requests were answered",
+    "lag ": "posts were in every timeline",
+    "read ": "pages of feeds were answered",
+    "deep ": "later pages of feeds were answered",
+    "post ": "posts were answered",
+    "refused ": "refusals came",
+    "probe ": "health probes were answered",
+}
 MEANINGS = {
     "audit": (
         "Whether what the audit compares was found, once. If it is not clean, "
@@ -19,18 +28,9 @@ MEANINGS = {
     "requests/s": "Requests answered with success, per second of the measured window.",
     "success": "The share of requests that succeeded.",
     "mean ms": "Mean time until the answer, of requests that succeeded.",
-    "p50 ms": "Half of the requests were answered within this time.",
-    "p95 ms": "95 of 100 requests were answered within this time.",
-    "p99 ms": "99 of 100 requests were answered within this time.",
     "in flight": "Requests that waited for an answer at the same time, on average.",
     "deliveries/s": (
         "Post ids put into timelines per second. A post to 500 friends is 501 deliveries."
-    ),
-    "lag p50 ms": (
-        "Half of the posts were in every timeline within this time after they were written."
-    ),
-    "lag p99 ms": (
-        "99 of 100 posts were in every timeline within this time after they were written."
     ),
     "drain s": "Time from the last post until no post waited for its deliveries.",
     "cores busy": (
@@ -78,15 +78,7 @@ MEANINGS = {
     "longest lag s": "The longest time for which an accepted post was not delivered (median).",
     "lag at worst s": "The same of the worst moment.",
     "told": "The share of the moments in which /readyz said that something is wrong.",
-    "read p50 ms": "Half of the pages of feeds were answered within this time.",
-    "read p99 ms": "99 of 100 pages of feeds were answered within this time.",
-    "deep p99 ms": "99 of 100 later pages of feeds were answered within this time.",
-    "post p50 ms": "Half of the posts were answered within this time.",
-    "post p99 ms": "99 of 100 posts were answered within this time.",
     "of 1x": "Goodput as a share of the goodput of the first step.",
-    "refused p50 ms": "Half of the refusals came within this time.",
-    "refused p99 ms": "99 of 100 refusals came within this time.",
-    "probe p99 ms": "99 % of the health probes were answered within this.",
     "slowest probe s": "The longest time that a health probe waited.",
     "generator late ms": "How late the load generator itself sent 1 of 100 requests.",
     "sign-ups/s": "Sign-ups answered with 201, per second.",
@@ -100,6 +92,11 @@ MEANINGS = {
     "run success": "The share of all requests of the run that succeeded, as published.",
     "run p95 ms": "The p95 of all requests of the run, failures included, as published.",
     "run p99 ms": "The p99 of all requests of the run, failures included, as published.",
+    **{
+        f"{prefix}p{share} ms": f"{share} % of the {what} within this time."
+        for prefix, what in TIMES.items()
+        for share in (50, 95, 99)
+    },
     **{
         f"{role} cores": f"CPU seconds per second that {what} used." for role, what in ROLES.items()
     },

@@ -111,16 +111,10 @@ class Page:
         return path
 
     def as_markdown(self) -> str:
-        return "\n\n".join(
-            [
-                f"# {self.title}",
-                self.answer,
-                *(f"**{it.about}**: {it}" for it in self.verdicts),
-                *(f"**{about}**: {text}" for about, text in self.facts.items()),
-                *filter(None, (part.as_markdown() for part in self.parts)),
-                "",
-            ]
-        ).rstrip("\n") + "\n"  # fmt: skip
+        verdicts = [f"**{it.about}**: {it}" for it in self.verdicts]
+        facts = [f"**{about}**: {text}" for about, text in self.facts.items()]
+        parts = filter(None, (part.as_markdown() for part in self.parts))
+        return "\n\n".join([f"# {self.title}", self.answer, *verdicts, *facts, *parts]) + "\n"
 
     def show(self) -> None:
         """Print the tables and what came out."""

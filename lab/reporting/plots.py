@@ -18,6 +18,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullLocator
 
 from lab.reporting.formats import number
+from lab.results.result import Figure as Value
 from lab.results.result import Result
 from lab.results.summary import Summary
 
@@ -155,12 +156,11 @@ def bars(
     figure = Figure(figsize=(width, 0.3 + each * max(1, len(rows))), layout="constrained")
     axes = figure.add_subplot()
     axes.spines["bottom"].set_visible(False)
+    axes.spines["left"].set_visible(not is_narrow)
     axes.tick_params(length=0, labelbottom=False)
-    most = max([row.length for row in rows] + [offered or 0.0, 1e-9])
-    beside = 0.0 if is_narrow else LETTER * max(map(len, names), default=0)
-    axes_in = width - 0.2 - beside
-    label_in = LETTER * max((len(row.label) for row in rows), default=0) + 0.1
-    axes.set_xlim(0, most * axes_in / max(1.0, axes_in - label_in))
+    axes_in = width - (0.2 if is_narrow else 0.2 + LETTER * max(map(len, names), default=0))
+    per_inch = [row.length / max(1.0, axes_in - 0.15 - LETTER * len(row.label)) for row in rows]
+    axes.set_xlim(0, axes_in * max([*per_inch, (offered or 0.0) / axes_in, 1e-9]))
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks(range(len(rows)), [""] * len(rows) if is_narrow else names)
     for at, row in enumerate(rows):
@@ -239,6 +239,7 @@ def legend(figure: Figure, *axes: Axes) -> Figure:
     if found:
         room = figure.get_figwidth() / (LETTER * max(map(len, found)) + 0.6)
         columns = max(1, min(len(found), int(room)))
+        figure.set_figheight(figure.get_figheight() + 0.17 * -(-len(found) // columns))
         figure.legend(found.values(), found, loc="outside lower center", ncols=columns)
     return figure
 
@@ -321,12 +322,17 @@ def _cores(result: Result) -> float:
 
 def cost(compared: Sequence[Summary]) -> Drawing:
     """CPU seconds of the whole service for a million deliveries."""
-    known, rows = colours_of(compared), []
-    for summary in compared:
-        if seconds := summary.median(_cost):
-            part = (summary.name, seconds, known[summary.variant.name])
-            rows.append(Bar(summary.name, [part], number(seconds), summary.spread(_cost)))
-    return bars(rows)
+    known = colours_of(compared)
+    shown = [summary for summary in compared if summary.median(_cost)]
+    return bars([bar_of(it, _cost, known[it.variant.name]) for it in shown])
+
+
+def bar_of(summary: Summary, figure: Value, colour: str, label: str = "", name: str = "") -> Bar:
+    """Return the bar of a median, without a part where there is no figure."""
+    middle, (low, high) = summary.median(figure), summary.spread(figure)
+    tip = f"{summary.name}: {number(middle)} ({number(low)} … {number(high)})"
+    parts = [(tip, middle, colour)] if middle else []
+    return Bar(name or summary.name, parts, label or number(middle), (low, high))
 
 
 def _cost(result: Result) -> float | None:

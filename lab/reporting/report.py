@@ -25,10 +25,10 @@ from lab.results.result import Result, results_of
 from lab.results.summary import Summary
 from lab.results.verdict import HARM
 
-LIMITATIONS = (
+LIMITATION = (
     "Figures are of the measured window alone, after a warm-up. With closed arrivals a user who "
     "waits offers nothing. A latency with ≥ is a lower bound: its p99 is above a fifth of the "
-    "window, so the window ended before the longest answers came.",
+    "window, so the window ended before the longest answers came."
 )
 ONE_MACHINE = (
     "Everything ran on one machine: clients, app servers, workers and database share its cores."
@@ -143,16 +143,11 @@ def headline(compared: Sequence[Summary]) -> plots.Drawing:
 
 def _bar(summary: Summary, colour: str) -> plots.Bar:
     column = presentation_of([summary]).headline
+    nothing = summary.nothing if summary.finished else "did not finish"
     middle = summary.median(column.figure)
-    if not middle:
-        label = summary.nothing if summary.finished else "did not finish"
-        return plots.Bar(summary.name, [], label)
-    low, high = summary.spread(column.figure)
-    tip = f"{summary.name}: {number(middle)} ({number(low)} … {number(high)})"
-    label = column.write(middle) + _but(summary)
-    return plots.Bar(
-        summary.name, [(tip, middle, colour)], label, (low, high), not summary.is_clean
-    )
+    label = column.write(middle) + _but(summary) if middle else nothing
+    bar = plots.bar_of(summary, column.figure, colour, label)
+    return bar._replace(is_crossed=not summary.is_clean)
 
 
 def _but(summary: Summary) -> str:
@@ -197,7 +192,7 @@ def limitations(results: Sequence[Result], compared: Sequence[Summary]) -> list[
     elsewhere = {role for r in results for role, used in r.cpu_s.items() if used is None}
     return [
         ELSEWHERE.format(roles=", ".join(sorted(elsewhere))) if elsewhere else ONE_MACHINE,
-        *LIMITATIONS,
+        LIMITATION,
         *presentation_of(compared).limitations,
         f"The machine itself was {max(speeds) / min(speeds):.2f} times slower in some runs than in "
         "others (calibration); differences of that size say nothing.",

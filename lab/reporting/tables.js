@@ -1,5 +1,5 @@
 "use strict";
-// Sorts and filters the tables of a page. Without it they are plain tables.
+// Sorts the tables of a page. Without it they are plain tables.
 function figureIn(text) {
   const found = text.replaceAll(",", "").match(/^(?:≥ |<)?(-?[\d.]+)/);
   return found ? Number(found[1]) : null;
@@ -17,17 +17,6 @@ function sortBy(table, heading, column) {
   rows.sort((a, b) => compareCells(a.cells[column].textContent, b.cells[column].textContent));
   table.tBodies[0].append(...(falling ? rows.reverse() : rows));
 }
-function addFilter(table) {
-  const field = document.createElement("input");
-  field.type = "search";
-  field.placeholder = "Filter rows";
-  field.setAttribute("aria-label", "Filter rows");
-  field.addEventListener("input", () => {
-    const wanted = field.value.toLowerCase();
-    for (const row of table.tBodies[0].rows) row.hidden = !row.textContent.toLowerCase().includes(wanted);
-  });
-  table.parentElement.before(field);
-}
 for (const table of document.querySelectorAll("table.sortable")) {
   [...table.tHead.rows[0].cells].forEach((heading, column) => {
     const button = document.createElement("button");
@@ -36,5 +25,4 @@ for (const table of document.querySelectorAll("table.sortable")) {
     button.addEventListener("click", () => sortBy(table, heading, column));
     heading.append(button);
   });
-  if (table.tBodies[0].rows.length > 12) addFilter(table);
 }

@@ -12,7 +12,7 @@ from lab.reporting.page import Page, Picture
 from lab.reporting.presentation import Column
 from lab.reporting.table import Table
 from lab.reporting.tables import audit, brief, cell, labels
-from lab.results.result import Result, results_of
+from lab.results.result import results_of
 from lab.results.summary import ENOUGH_REPEATS, Summary, is_tie
 
 MACHINE = ("cpu", "cpus", "memory_gib")
@@ -63,8 +63,7 @@ def _read_both(first: Path, second: Path) -> TwoRuns:
     pairs = [(a, others[a.name]) for a in summaries(one) if a.name in others]
     if not pairs:
         raise ValueError(f"{first} and {second} share no variant")
-    loads = [difference for pair in pairs for difference in _unlike_loads(*pair)]
-    unlike = [*_differences(one[0], other[0]), *loads]
+    unlike = list(dict.fromkeys(difference for pair in pairs for difference in _unlike(*pair)))
     return TwoRuns(first, second, pairs, unlike)
 
 
@@ -95,16 +94,13 @@ def _machine(compared: Sequence[Summary]) -> str:
 
 def _bars(pair: Pair, column: Column) -> list[plots.Bar]:
     """Return a grey bar for the first, and one in colour with the change for the second."""
-    found = []
-    for name, colour, one in zip(
-        (pair[0].name, "second"), (plots.GREY, plots.SERIES[0]), pair, strict=True
-    ):
-        middle, change = one.median(column.figure), _ratio(*pair, column)
-        label = cell(one, column._replace(spread=False))
-        label += f" ({change})" if change and one is pair[1] else ""
-        parts = [(f"{one.name}: {label}", middle, colour)] if middle else []
-        found.append(plots.Bar(name, parts, label, one.spread(column.figure)))
-    return found
+    before, after = (cell(one, column._replace(spread=False)) for one in pair)
+    change = _ratio(*pair, column)
+    after += f" ({change})" if change else ""
+    return [
+        plots.bar_of(pair[0], column.figure, plots.GREY, before),
+        plots.bar_of(pair[1], column.figure, plots.SERIES[0], after, "second"),
+    ]
 
 
 def _answer(runs: TwoRuns) -> str:
@@ -166,15 +162,12 @@ def _ratio(before: Summary, after: Summary, column: Column) -> str:
     return "tie" if is_tie(before, after, column.figure) else f"x {new / old:.3g}"
 
 
-def _differences(one: Result, other: Result) -> Iterator[str]:
+def _unlike(before: Summary, after: Summary) -> Iterator[str]:
+    """Yield how the machine or the load of a pair differs."""
+    one, other = before.results[0], after.results[0]
     for name in MACHINE:
-        here, there = one.environment.get(name), other.environment.get(name)
-        if here != there:
+        if (here := one.environment.get(name)) != (there := other.environment.get(name)):
             yield f"{name}: {here} and {there}"
-
-
-def _unlike_loads(before: Summary, after: Summary) -> Iterator[str]:
     for name in LOAD:
-        here, there = getattr(before.results[0], name), getattr(after.results[0], name)
-        if here != there:
+        if (here := getattr(one, name)) != (there := getattr(other, name)):
             yield f"{before.name}, {name}: {here:g} and {there:g}"

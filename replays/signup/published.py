@@ -91,7 +91,7 @@ class Published000Presentation(SignupPresentation):
     )
     columns = (OFFERED, ANSWERED, SIGNUPS, SUCCESS, MEAN, P95._replace(brief=True), MAX, CORES_BUSY)
     headline = MEAN
-    axis = "mean ms (success)"
+    axis = "mean of a request, ms"
     more_is_better = False
     contrast = "{name} takes {ratio} times as long"
     limitations = (

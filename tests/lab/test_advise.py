@@ -276,8 +276,16 @@ def test_a_limit_at_batches_that_were_not_measured_is_told_so():
     _, _, breaks, *_ = tables(advice(there, ring))
 
     limits = {row[0].partition(" (")[0]: row[1] for row in breaks.rows}
-    assert limits["one web core"] == "not measured"
-    assert "not measured" not in limits["one drainer"]
+    assert limits == {"one Redis": "322", "one web core": "not measured"}
+
+
+def test_what_cannot_matter_is_left_out():
+    cached = replace(RING, read_us=NONE | {"web": 600.0})
+    _, needed, breaks, pulled, *_ = tables(advice(HERE, PULL, cached))
+
+    assert [row[0] for row in needed.rows if "cores" in row[0]] == ["cores, web", "cores, workers"]
+    assert [row[0] for row in breaks.rows] == ["one web core (add processes)"]
+    assert pulled.rows[-1][:2] == ["pull authors above (friends; lag)", "nobody"]
 
 
 RATES = st.floats(0.1, 1e5)

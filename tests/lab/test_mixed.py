@@ -226,7 +226,7 @@ def test_the_report_says_the_crossover_with_its_spread(tmp_path):
         f"4.11 in 3 repeats); above, {PUSH} costs least."
     ) in markdown
     page = (tmp_path / "report.html").read_text()
-    assert "pages read per post (log)" in page
+    assert "pages read per post, by their share" in page
     assert f"{PULL}: a post costs" in page
     assert f"meets {PUSH} at 2.33 reads per post; at rates so high" in page
 

@@ -2,15 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from operator import methodcaller
 
-from lab.experiments.capacity.limits import (
-    ANSWERED,
-    FAILING,
-)
-from lab.experiments.capacity.pictures import search
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from lab.experiments.capacity.limits import ANSWERED, FAILING
 from lab.experiments.capacity.summary import SearchSummary, by_search, found_by, rate_of, tried
 from lab.experiments.fanout.presentation import DELIVERIES, LAG_P99, POSTS, FanoutPresentation
 from lab.reporting.formats import number
+from lab.reporting.plots import Line, as_svg, colours_of, legend, panel, panels
 from lab.reporting.presentation import CORES_BUSY, CPU, LATENCY, P99, Column, Plot
 from lab.results.result import Result
 from lab.results.summary import Summary
@@ -25,8 +26,21 @@ ROLES = ("web", "workers", "database", "redis", "broker", "locust")
 HELD = Column("held /s", lambda r: r.offered_rps if held(r) else None, spread=True, brief=True)
 
 
-def cores_of(role: str) -> Column:
-    return Column(f"{role} cores", lambda r: r.cores(role))
+@as_svg
+def search(width: float, compared: Sequence[Summary]) -> Figure:
+    """The rates that were tried, in turn: a dot where one held, a cross where it broke."""
+    figure, (axes,) = panels(width)
+    lines = []
+    for summary in compared:
+        colour = colours_of(compared)[summary.variant.name]
+        for at, steps in enumerate(by_search(tried(summary))):
+            points = [(turn, it.offered_rps) for turn, it in enumerate(steps, start=1)]
+            lines.append(Line("" if at else summary.name, points, colour, summary.name))
+            for point, result in zip(points, steps, strict=True):
+                lines.append(Line("", [point], colour, form="o" if held(result) else "x"))
+    panel(axes, lines, "step of the search", "posts/s offered")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    return legend(figure)
 
 
 class CapacityPresentation(FanoutPresentation):
@@ -39,7 +53,7 @@ class CapacityPresentation(FanoutPresentation):
         DELIVERIES,
         P99._replace(brief=True),
         LAG_P99,
-        *map(cores_of, ROLES),
+        *(Column(f"{role} cores", methodcaller("cores", role)) for role in ROLES),
         CORES_BUSY._replace(brief=True),
     )
     headline = HELD

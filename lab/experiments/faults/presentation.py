@@ -23,6 +23,11 @@ def _found(name: str) -> Figure:
     return lambda result: (result.audit or {}).get(name)
 
 
+def _good(result: Result) -> float | None:
+    found = [result.extra.get(f"answers_{status}") for status in (200, 201, 202, 204)]
+    return sum(it or 0.0 for it in found) if "moments" in result.extra else None
+
+
 def _others(result: Result) -> float | None:
     """Return how many answers were neither good nor refusals nor missing."""
     if "moments" not in result.extra:
@@ -36,14 +41,6 @@ def _others(result: Result) -> float | None:
 def _told(result: Result) -> float | None:
     told, moments = result.extra.get("told"), result.extra.get("moments")
     return told / moments if told is not None and moments else None
-
-
-def _count(label: str, figure: Figure, *, brief: bool = False) -> Column:
-    return Column(label, lambda result: figure(result), _whole, brief=brief)
-
-
-def _whole(value: float | None) -> str:
-    return "-" if value is None else f"{value:,.0f}"
 
 
 NORMAL = Column("normal after s", _extra("normal_s"), brief=True)
@@ -77,20 +74,20 @@ class FaultsSummary(Summary):
 class FaultsPresentation(Presentation):
     lesson = "docs/faults.md"
     columns: ClassVar[tuple[Column, ...]] = (
-        _count("moments", _extra("moments"), brief=True),
-        _count("at stake", _extra("at_stake"), brief=True),
-        _count("lost", _found("lost"), brief=True),
-        _count("duplicated", _found("duplicated")),
-        _count("phantom", _found("phantom")),
-        _count("wrong pages", _found("wrong_pages"), brief=True),
-        _count("of pages", _extra("pages"), brief=True),
+        Column("moments", _extra("moments"), brief=True),
+        Column("at stake", _extra("at_stake"), brief=True),
+        Column("lost", _found("lost"), brief=True),
+        Column("duplicated", _found("duplicated")),
+        Column("phantom", _found("phantom")),
+        Column("wrong pages", _found("wrong_pages"), brief=True),
+        Column("of pages", _extra("pages"), brief=True),
         Column("median s", _extra("typical_s")),
         Column("longest s", _extra("longest_s"), brief=True),
-        _count("2xx", lambda r: _good(r)),
-        _count("503", _extra("answers_503")),
-        _count("429", _extra("answers_429")),
-        _count("no answer", _extra("answers_none")),
-        _count("others", _others),
+        Column("2xx", _good),
+        Column("503", _extra("answers_503")),
+        Column("429", _extra("answers_429")),
+        Column("no answer", _extra("answers_none")),
+        Column("others", _others),
         NORMAL,
         Column("at worst s", _extra("normal_worst_s")),
         Column("longest lag s", _extra("longest_lag_s")),
@@ -141,11 +138,6 @@ class FaultsPresentation(Presentation):
             return (f"{summary.name}: without {fault.safeguard}.",)
         control = f" No control: {fault.no_control}." if fault.no_control else ""
         return (f"{summary.name}: {fault.text} At stake: {fault.at_stake}.{control}",)
-
-
-def _good(result: Result) -> float | None:
-    found = [result.extra.get(f"answers_{status}") for status in (200, 201, 202, 204)]
-    return sum(it or 0.0 for it in found) if "moments" in result.extra else None
 
 
 def _of_guarded(compared: Sequence[Summary]) -> str:

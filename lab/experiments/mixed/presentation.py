@@ -6,6 +6,8 @@ from math import inf
 from statistics import median
 from typing import ClassVar
 
+from matplotlib import figure as drawn
+
 from lab.experiments.capacity.presentation import remarks_on
 from lab.experiments.capacity.summary import SearchSummary, by_search, found_by, tried
 from lab.experiments.fanout.presentation import LAG_P99, FanoutPresentation
@@ -16,9 +18,10 @@ from lab.experiments.mixed.crossover import (
     Nowhere,
     crossovers,
     reads_per_post,
+    share_of_reads,
 )
-from lab.experiments.mixed.pictures import cost_of_operations
 from lab.reporting.formats import number
+from lab.reporting.plots import GREY, Line, as_svg, colours_of, legend, panel, panels
 from lab.reporting.presentation import CORES_BUSY, CPU, OFFERED, SUCCESS, Column, Plot
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
@@ -28,6 +31,10 @@ from launch.variants import Variant
 POST, FEED, DEEP = "POST /v1/posts/", "GET /v1/feed/", "GET /v1/feed/?before"
 PERSON = "GET /v1/people/[id]/posts/"
 COST = Column("CPU ms/op", lambda r: r.extra.get("cpu_ms"), spread=True, brief=True)
+
+
+TICKS = (0, 0.5, 1, 2, 4, 9, 99)
+"""Pages read per post."""
 
 
 def _of_route(route: str, percentile: str) -> Figure:
@@ -41,6 +48,37 @@ def _of_role(role: str) -> Figure:
         return used * 1000 / operations if used is not None and operations else None
 
     return figure
+
+
+@as_svg
+def cost_of_operations(width: float, compared: Sequence[Summary]) -> drawn.Figure:
+    """CPU per operation over the share of reads, in which costs are linear: a line per variant.
+
+    The crossover is a band.
+    """
+    figure, (axes,) = panels(width)
+    lines = []
+    for name, colour in colours_of(compared).items():
+        its = [it for it in compared if it.variant.name == name and _is_drawn(it)]
+        points = [(share_of_reads(_reads(it)), it.median(COST.figure) or 0.0) for it in its]
+        lines.append(Line(name, points, colour, form="o-"))
+        for it, (share, _) in zip(its, points, strict=True):
+            lines.append(Line("", [(share, end) for end in it.spread(COST.figure)], colour, name))
+    panel(axes, lines, "pages read per post, by their share of all operations", "CPU ms each")
+    found = [it for it in crossovers(compared) if isinstance(it, Bracket)]
+    edges = [it.at for it in found] if len(found) > 1 else [it for one in found for it in one[:2]]
+    if edges:
+        ends = share_of_reads(min(edges)), share_of_reads(max(edges))
+        axes.axvspan(*ends, color=GREY, alpha=0.3, linewidth=0)
+    axes.set_xticks([share_of_reads(it) for it in TICKS], [f"{it:g}" for it in TICKS])
+    axes.set_xlim(0, 1)
+    return legend(figure)
+
+
+def _is_drawn(summary: Summary) -> bool:
+    is_sound = summary.is_clean and summary.can_be_compared
+    is_at_a_number = reads_per_post(summary.load) is not None
+    return is_sound and is_at_a_number and summary.median(COST.figure) is not None
 
 
 class MixedPresentation(FanoutPresentation):
@@ -107,7 +145,7 @@ class MixedPresentation(FanoutPresentation):
 
     def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
         """Return what one post and one read cost of each variant, from all its loads."""
-        found = costs_of(_results(compared))
+        found = costs_of([result for summary in compared for result in summary.results])
         return [*map(_in_words, found), *_meetings(found, compared)]
 
     def praise(self, summary: Summary) -> str:
@@ -200,10 +238,6 @@ def _meetings(found: Sequence[Costs], compared: Sequence[Summary]) -> Iterator[s
 def _met(pull: Costs, pushes: Sequence[Costs], operations_per_s: float) -> str:
     met = {push.variant: pull.meets(push, operations_per_s) for push in pushes}
     return ", ".join(f"{name} at {number(at)}" for name, at in met.items() if at is not None)
-
-
-def _results(compared: Sequence[Summary]) -> list[Result]:
-    return [result for summary in compared for result in summary.results]
 
 
 def _reads(summary: Summary) -> float:

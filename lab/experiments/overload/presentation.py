@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
+from matplotlib import figure as drawn
+
 from lab.experiments.fanout.presentation import FanoutPresentation
-from lab.experiments.overload.pictures import goodput
 from lab.experiments.overload.steps import (
     COLLAPSED,
     FAILING,
@@ -18,6 +19,7 @@ from lab.experiments.overload.steps import (
     void,
 )
 from lab.reporting.formats import number, percent
+from lab.reporting.plots import INK, Line, as_svg, colours_of, legend, panel, panels
 from lab.reporting.presentation import OFFERED, Column, Plot
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
@@ -28,10 +30,6 @@ from launch.variants import Variant
 
 def _of_step(name: str) -> Figure:
     return lambda result: result.extra.get(name)
-
-
-def _column(label: str, name: str, *, brief: bool = False) -> Column:
-    return Column(label, _of_step(name), brief=brief)
 
 
 GOODPUT = Column("goodput/s", _of_step("goodput_rps"), spread=True, brief=True)
@@ -52,6 +50,41 @@ class OverloadSummary(HeldSummary):
         return Figures.INCONSISTENT if is_void and found.can_be_compared else found
 
 
+@as_svg
+def goodput(width: float, compared: Sequence[Summary]) -> drawn.Figure:
+    """Accepted, refused and failed posts against offered ones; a ring: the first step again."""
+    figure, (above, below) = panels(width, 2)
+    accepted, not_accepted = [], []
+    for name, colour in colours_of(compared).items():
+        steps = [summary for summary in compared if summary.variant.name == name]
+        rises = _points(steps, "goodput_rps")
+        if not rises:
+            continue
+        rising = 1 + rises.index(max(rises))  # what follows is the first step again
+        first, most = rises[0][0], rises[rising - 1][0]
+        accepted += [
+            Line(name, rises[:rising], colour, form="-o"),
+            Line("", rises[rising:], colour, f"{name}, again", "D"),
+            Line("", [(0, 0), (first, first), (most, first)], INK, "ideal", ":"),
+        ]
+        for figure_name, form in (("refused_rps", "-o"), ("failed_rps", ":o")):
+            points = _points(steps, figure_name)[:rising]
+            not_accepted.append(Line("", points, colour, f"{name}, {figure_name}", form))
+    panel(above, accepted, "", "posts/s accepted", from_0="xy")
+    panel(below, not_accepted, "posts/s offered", "posts/s not accepted", from_0="xy")
+    return legend(figure, above)
+
+
+def _points(steps: Sequence[Summary], name: str) -> list[tuple[float, float]]:
+    """Return one figure of the steps by what was offered; none without steps."""
+    found = [(_figure(step, "arrived_rps"), _figure(step, name)) for step in steps]
+    return [(offered, value or 0.0) for offered, value in found if offered is not None]
+
+
+def _figure(summary: Summary, name: str) -> float | None:
+    return summary.median(lambda result: result.extra.get(name))
+
+
 class OverloadPresentation(FanoutPresentation):
     lesson = "lab/experiments/overload/lesson.md"
     published = ()
@@ -60,15 +93,15 @@ class OverloadPresentation(FanoutPresentation):
         OFFERED,
         GOODPUT,
         Column("of 1x", _of_step("ratio"), percent, brief=True),
-        _column("refused/s", "refused_rps", brief=True),
-        _column("failed/s", "failed_rps"),
-        _column("p50 ms", "p50_ms"),
-        _column("p99 ms", "p99_ms"),
-        _column("refused p50 ms", "refused_p50_ms"),
-        _column("refused p99 ms", "refused_p99_ms"),
-        _column("probe p99 ms", "probe_p99_ms", brief=True),
-        _column("slowest probe s", "slowest_probe_s", brief=True),
-        _column("generator late ms", "generator_late_ms"),
+        Column("refused/s", _of_step("refused_rps"), brief=True),
+        Column("failed/s", _of_step("failed_rps")),
+        Column("p50 ms", _of_step("p50_ms")),
+        Column("p99 ms", _of_step("p99_ms")),
+        Column("refused p50 ms", _of_step("refused_p50_ms")),
+        Column("refused p99 ms", _of_step("refused_p99_ms")),
+        Column("probe p99 ms", _of_step("probe_p99_ms"), brief=True),
+        Column("slowest probe s", _of_step("slowest_probe_s"), brief=True),
+        Column("generator late ms", _of_step("generator_late_ms")),
     )
     headline = GOODPUT
     axis = "posts accepted per second"
