@@ -43,7 +43,7 @@ def test_a_process_that_ignores_the_signal_is_killed_with_its_children(processes
     processes.stop("web")
 
     assert process.poll() is not None
-    psutil.wait_procs([child], timeout=5)
+    psutil.wait_procs([child], timeout=20)
     assert not child.is_running() or child.status() == psutil.STATUS_ZOMBIE
 
 
@@ -72,7 +72,7 @@ def test_cpu_is_that_of_a_process_and_its_children(processes):
     family = "import os, time\nos.fork()\nwhile time.process_time() < .3: pass\ntime.sleep(60)"
     processes.start("web", [sys.executable, "-c", family], {})
 
-    give_up_at = time.monotonic() + 10
+    give_up_at = time.monotonic() + 60
     while processes.cpu_s()["web"] < 0.5 and time.monotonic() < give_up_at:
         time.sleep(0.05)
 
@@ -108,7 +108,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     laboratory.communicate(timeout=60)
 
     assert laboratory.returncode == 130
-    _, alive = psutil.wait_procs(children, timeout=5)
+    _, alive = psutil.wait_procs(children, timeout=20)
     assert not alive
 
 

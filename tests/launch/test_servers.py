@@ -61,7 +61,7 @@ def test_rabbitmq_answers_and_leaves_nothing_behind(tmp_path):
         assert processes.memory_mib()["broker"] > 10
         assert any("epmd" in process.name() for process in mine)
 
-    _, alive = psutil.wait_procs(mine, timeout=5)
+    _, alive = psutil.wait_procs(mine, timeout=20)
     assert [process for process in alive if process.status() != psutil.STATUS_ZOMBIE] == []
 
 

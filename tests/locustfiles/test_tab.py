@@ -19,6 +19,7 @@ from locustfiles.curve import curve
 from tests.browser import NARROW, browsing, overflows
 
 DELIVERIES = "Deliveries (last 10 s)"
+WITHIN_S = 60
 
 
 @pytest.fixture
@@ -64,7 +65,7 @@ def shown(browser):
 
 
 def press(browser, text, tag="button"):
-    WebDriverWait(browser, 10).until(
+    WebDriverWait(browser, WITHIN_S).until(
         lambda it: it.find_element(By.XPATH, f"//{tag}[normalize-space()='{text}']")
     ).click()
 
@@ -79,7 +80,7 @@ def tab(web_ui, browser):
 
 
 def test_the_tab_follows_the_service(tab, web_ui, tmp_path):
-    within = WebDriverWait(tab, 20, ignored_exceptions=[Exception])
+    within = WebDriverWait(tab, WITHIN_S, ignored_exceptions=[Exception])
     within.until(lambda it: shown(it)[DELIVERIES] != "0 / s")
     first = shown(tab)
     within.until(lambda it: shown(it)[DELIVERIES] != first[DELIVERIES])
@@ -100,7 +101,7 @@ def test_the_tab_follows_the_service(tab, web_ui, tmp_path):
 
 
 def test_the_tab_says_when_the_service_is_unreachable(tab, service):
-    within = WebDriverWait(tab, 20, ignored_exceptions=[Exception])
+    within = WebDriverWait(tab, WITHIN_S, ignored_exceptions=[Exception])
     within.until(lambda it: "Strategy" in shown(it))
     service.stop_web()
 
@@ -115,16 +116,16 @@ def test_limits_can_be_set_in_the_form(web_ui, browser, locust):
     press(browser, "Custom parameters", tag="*")
     for name in ("failLatencyMs", "failLagMs", "failRatio"):
         field = browser.find_element(By.NAME, name)
-        WebDriverWait(browser, 5).until(lambda _, field=field: field.is_displayed())
+        WebDriverWait(browser, WITHIN_S).until(lambda _, field=field: field.is_displayed())
         field.send_keys("0.000001" if name != "failRatio" else "0.9")
     press(browser, "Start")
     press(browser, "Fan-out")
-    within = WebDriverWait(browser, 20, ignored_exceptions=[Exception])
+    within = WebDriverWait(browser, WITHIN_S, ignored_exceptions=[Exception])
     within.until(lambda it: shown(it)[DELIVERIES] != "0 / s")
 
     (pid,) = locust.pids("locust")
     os.kill(pid, signal.SIGINT)
-    psutil.Process(pid).wait(20)
+    psutil.Process(pid).wait(WITHIN_S)
 
     log = (locust.logs / "locust.log").read_text()
     assert "--fail-p99-ms 1e-06 is broken" in log

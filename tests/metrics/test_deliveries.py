@@ -38,14 +38,6 @@ def write(author_id):
     return Post.objects.create(author_id=author_id, body="x")
 
 
-def test_a_post_counts_a_delivery_for_the_author_and_each_friend(friends, batches, counted):
-    deliver([write(1), write(4)])
-
-    observe(batches, FriendCounts())
-
-    assert counted() == [2, 3 + 1]
-
-
 def test_a_redelivered_post_is_counted_once(friends, batches, counted):
     first, second = write(1), write(4)
     deliver([first])

@@ -34,7 +34,6 @@ POLICIES = ["everyone", "friends"]
 PEOPLE = ["owner", "friend", "stranger", "blocked", "blocking", "deactivated", "deleted"]
 BAD_TOKENS = ["logged out", "refresh token", "expired", "other key"]
 COLUMNS = ["anonymous", *PEOPLE, *BAD_TOKENS]
-LET_IN = PEOPLE[:5]
 
 
 def table():
