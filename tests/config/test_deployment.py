@@ -21,16 +21,13 @@ PRODUCTION = {
 }
 CHECK = [sys.executable, "manage.py", "check", "--deploy", "--fail-level=WARNING"]
 GUNICORN = [sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py"]
-WRONG = [
-    ({"DEBUG": "1"}, "security.W018"),
-    ({"SECRET_KEY": "too short"}, "security.W009"),
-    ({"ALLOWED_HOSTS": ""}, "security.W020"),
-    ({"HSTS_S": "0"}, "security.W004"),
-    ({"TRUSTED_PROXIES": "0"}, "feed.W002"),
-]
-each_wrong_setting = pytest.mark.parametrize(
-    ("wrong", "warning"), WRONG, ids=lambda it: "" if isinstance(it, str) else next(iter(it))
-)
+WRONG = {
+    "DEBUG": ("1", "security.W018"),
+    "SECRET_KEY": ("too short", "security.W009"),
+    "ALLOWED_HOSTS": ("", "security.W020"),
+    "HSTS_S": ("0", "security.W004"),
+    "TRUSTED_PROXIES": ("0", "feed.W002"),
+}
 
 
 def run(argv, tmp_path, **env):
@@ -52,12 +49,11 @@ def test_the_documentation_names_these_settings():
     assert PRODUCTION.keys() <= set(re.findall(r"^([A-Z_]+)=", section, re.MULTILINE))
 
 
-@each_wrong_setting
-def test_the_deployment_checks_refuse_what_is_not_for_production(wrong, warning, tmp_path):
-    done = run(CHECK, tmp_path, **PRODUCTION | wrong)
+def test_the_deployment_checks_refuse_what_is_not_for_production(tmp_path):
+    done = run(CHECK, tmp_path, **PRODUCTION | {name: value for name, (value, _) in WRONG.items()})
 
     assert done.returncode != 0
-    assert warning in done.stderr
+    assert [warning for _, warning in WRONG.values() if warning not in done.stderr] == []
 
 
 def test_a_server_with_https_does_not_start_while_they_warn(tmp_path):

@@ -102,18 +102,11 @@ def failed_start(folder, *options, **environment):
 
 
 @pytest.mark.parametrize("server", SERVERS)
-@pytest.mark.parametrize(
-    ("wrong", "complaint"),
-    [
-        ({"FEED_STRATEGY": "chunked", "FEED_TIMELINE_STORE": "pull"}, "feed.E002"),
-        ({"FEED_TIMELINE_STORE": "nonsense"}, "must be one of: bulk, log, packed"),
-    ],
-    ids=["pair", "name"],
-)
-def test_a_server_with_bad_settings_does_not_start(server, wrong, complaint, tmp_path):
+def test_a_server_with_bad_settings_does_not_start(server, tmp_path):
     bind = f"--bind=127.0.0.1:{free_port()}"
+    wrong = {"FEED_STRATEGY": "chunked", "FEED_TIMELINE_STORE": "pull"}
 
-    assert complaint in failed_start(tmp_path, bind, WEB_SERVER=server, **wrong)
+    assert "feed.E002" in failed_start(tmp_path, bind, WEB_SERVER=server, **wrong)
 
 
 def test_an_unknown_server_is_refused(tmp_path):

@@ -59,13 +59,6 @@ def test_one_laboratory_at_a_time_claims_a_port():
         pass
 
 
-def test_no_port_is_given_twice():
-    """A cluster's node was given another node's port for its bus: one of the two can't start."""
-    ports = [free_port() for _ in range(1000)]
-
-    assert len(set(ports)) == 1000
-
-
 def test_two_processes_are_given_different_ports():
     command = [sys.executable, "-c", GIVEN]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -91,16 +84,6 @@ def test_connections_that_have_ended_do_not_keep_a_port_in_use(listener):
 def test_a_port_that_does_not_exist_is_refused():
     with pytest.raises(RunFailed, match="can't listen on"), claimed(99999):
         pass
-
-
-def test_a_foreign_listener_is_named_at_once(listener, tmp_path):
-    command = up(port_of(listener), tmp_path)
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"127.0.0.1:{port_of(listener)} is in use by ")
-    assert done.stderr.endswith(f"(pid {os.getpid()}); choose another with --port\n")
-    assert done.stderr.count("\n") == 1
 
 
 def test_a_second_laboratory_leaves_the_first_one_serving(tmp_path):

@@ -13,7 +13,7 @@ import redis
 
 from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, base, servers_for
-from launch.servers.base import docker_answers, installed
+from launch.servers.base import installed
 from launch.servers.redis import redis_name
 from launch.variants import Variant
 
@@ -89,18 +89,14 @@ def only(tmp_path, monkeypatch):
     return folder
 
 
-def test_mariadb_is_used_unless_mysql_is_chosen(only, monkeypatch):
-    program(only / "mariadbd")
+def test_mariadb_is_used_unless_mysql_is_chosen_or_alone(only, monkeypatch):
     program(only / "mysqld")
-
-    assert installed(MySQL) == str(only / "mariadbd")
-    monkeypatch.setenv("LAB_MYSQL", "mysql")
     assert installed(MySQL) == str(only / "mysqld")
 
+    program(only / "mariadbd")
+    assert installed(MySQL) == str(only / "mariadbd")
 
-def test_mysql_is_used_if_there_is_nothing_else(only):
-    program(only / "mysqld")
-
+    monkeypatch.setenv("LAB_MYSQL", "mysql")
     assert installed(MySQL) == str(only / "mysqld")
 
 
@@ -118,24 +114,6 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(monkeypatch):
 
     with pytest.raises(RunFailed, match="LAB_REDIS=memcached is none of redis, valkey"):
         installed(Redis)
-
-
-def test_a_missing_binary_is_named_with_its_package(processes, tmp_path, monkeypatch):
-    monkeypatch.setattr(Redis, "binaries", ("no-such-server",))
-    monkeypatch.delenv("LAB_REDIS", raising=False)
-    server = Redis(processes, tmp_path / "redis", LAUNCHERS["auto"])
-
-    with pytest.raises(RunFailed, match=r"no-such-server is not installed.*redis-server"):
-        server.start()
-
-
-def test_docker_without_an_engine_is_refused(processes, tmp_path, monkeypatch):
-    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none.sock")
-    server = Redis(processes, tmp_path / "redis", LAUNCHERS["docker"])
-
-    assert not docker_answers()
-    with pytest.raises(RunFailed, match="no Docker engine answers"):
-        server.start()
 
 
 def test_containers_are_those_of_compose():

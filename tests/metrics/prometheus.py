@@ -56,7 +56,7 @@ class Prometheus:
         """Return the one value of a query; 0 if there is none."""
         return next(iter(self.ask(query).values()), 0.0)
 
-    def wait_for(self, query: str, value: float, *, within_s: float = 10):
+    def wait_for(self, query: str, value: float, *, within_s: float = 60):
         """Wait until a query has this value; fail with its last value."""
         give_up_at = time.monotonic() + within_s
         while self.number(query) != value and time.monotonic() < give_up_at:

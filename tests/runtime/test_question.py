@@ -71,7 +71,7 @@ def test_nobody_waits_longer_than_the_limit_from_when_it_was_asked(question):
         with pytest.raises(TimeoutError):
             asked.ask()(0.2)
 
-    assert 0.2 <= time.monotonic() - began < 0.4
+    assert 0.2 <= time.monotonic() - began < 5 * 0.2
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # it has threads
