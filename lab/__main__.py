@@ -34,7 +34,7 @@ from lab.running.machine import calibration_ms
 from lab.running.matrix import INTERRUPTED, run_matrix
 from lab.running.options import RunOptions
 from lab.running.single_run import serve
-from lab.targets.variants import TARGET, TargetVariant, check_host
+from lab.systems.variants import TARGET, TargetVariant, check_host
 from launch.processes import RunFailed
 from launch.service import Seed
 from launch.variants import UnknownVariant, Variant

@@ -11,7 +11,7 @@ from lab.reporting.table import Chip
 from lab.results.result import Result
 from lab.results.summary import Summary, is_tie
 from lab.results.verdict import WHAT_TO_DO, Deliveries, Figures
-from lab.targets.variants import OutsideVariant
+from lab.systems.variants import OutsideVariant
 
 ANSWERING = 0.9
 """Variants with a smaller share of successful requests are not compared by speed."""

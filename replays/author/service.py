@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import MySQLdb
 import redis
 
-from lab.targets import pythons
+from lab.systems import pythons
 from launch.service import Receipt, Seed, Service, as_audit, is_ready
 from replays.author.audit import accepted_tags, audit
 from replays.author.source import fetched

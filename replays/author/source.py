@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from lab.targets.pythons import call, made_once
+from lab.systems.pythons import call, made_once
 
 REPOSITORY = "https://github.com/chankoo/load-testing-practices"
 ADDRESS = "PUBLISHED_CODE"

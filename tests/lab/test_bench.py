@@ -18,8 +18,6 @@ from launch.servers import LAUNCHERS, MySQL
 from launch.variants import GRANIAN, GUNICORN, PROXIED
 from tests.lab.test_traps import PLANTED
 
-SERVERS = ("gunicorn", "granian", "gunicorn+proxy", "granian+proxy")
-
 SMALL = ["--people=60", "--friends=10", "--batch=1,25"]
 APP_SERVERS = [f"{server}{proxy}" for server in (GUNICORN, GRANIAN) for proxy in ("", PROXIED)]
 KEYS = {
@@ -133,7 +131,7 @@ def test_a_post_and_a_feed_are_measured_on_every_app_server(run):
     found = json.loads((out / "bench.json").read_text())["requests"]
     rows = {(row["request"], row["server"]): row for row in found}
 
-    assert set(rows) == set(product(("POST /v1/posts/", "GET /v1/feed/"), SERVERS))
+    assert set(rows) == set(product(("POST /v1/posts/", "GET /v1/feed/"), APP_SERVERS))
     for (request, server), row in rows.items():
         assert row["web_us"] > 10
         assert ("proxy_us" in row) == server.endswith("+proxy")

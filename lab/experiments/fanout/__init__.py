@@ -12,9 +12,9 @@ from lab.results import figures
 from lab.running.load import Load, warm_up_s
 from lab.running.machine import check_resources
 from lab.running.options import RunOptions
-from lab.targets.conclusion import conclude as conclude_from_outside
-from lab.targets.service import OutsideService
-from lab.targets.variants import outside
+from lab.systems.conclusion import conclude as conclude_from_outside
+from lab.systems.service import OutsideService
+from lab.systems.variants import outside
 from launch.service import Receipt
 from launch.variants import Variant
 

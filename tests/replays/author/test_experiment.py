@@ -18,7 +18,7 @@ from lab.results.requests import read_requests
 from lab.results.result import Result
 from lab.running.load import Load
 from lab.running.services import service_for
-from lab.targets import pythons
+from lab.systems import pythons
 from launch.processes import Processes, RunFailed
 from launch.servers import LAUNCHERS, MySQLWithOptions, servers_for
 from launch.service import Service

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from feed.compare import compare
-from lab.targets.api import READERS, Api, Person, Post
+from lab.systems.api import READERS, Api, Person, Post
 from launch.processes import RunFailed
 
 LOOK_EVERY_S = 0.5

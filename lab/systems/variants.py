@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from launch.variants import DATABASES, Database, Variant
 
 TARGET = "target"
-OTHERS = Path(__file__).parents[1] / "others"
+ADAPTERS = Path(__file__).parent / "adapters"
 ADAPTER = "adapter.toml"
 LOOKERS = 0.05
 """Share of the users who look for their posts in a friend's feed: the only lag seen outside."""
@@ -53,7 +53,7 @@ class OutsideVariant(Variant):
 class TargetVariant(OutsideVariant):
     """A service that runs already, at a URL."""
 
-    service = "lab.targets.service.TargetService"
+    service = "lab.systems.service.TargetService"
     url: str = ""
     tokens: Path = Path()
     pids: Mapping[str, int] = field(default_factory=dict)
@@ -77,9 +77,9 @@ class TargetVariant(OutsideVariant):
 
 @dataclass(frozen=True)
 class AdapterVariant(OutsideVariant):
-    """Somebody's library behind an app of ours that speaks the API: a folder of ``lab/others``."""
+    """Somebody's library behind an app of ours that speaks the API: a folder in ``adapters``."""
 
-    service = "lab.targets.service.AdapterService"
+    service = "lab.systems.service.AdapterService"
     folder: Path = Path()
     seed: tuple[str, ...] = ()
     """Arguments of its Python, as the following: loads the files TOKENS and FRIENDSHIPS."""
@@ -105,7 +105,7 @@ class AdapterVariant(OutsideVariant):
 
 def adapters() -> dict[str, AdapterVariant]:
     """Return the adapters that are there, by the names of their folders."""
-    return {path.parent.name: _adapter(path) for path in sorted(OTHERS.glob(f"*/{ADAPTER}"))}
+    return {path.parent.name: _adapter(path) for path in sorted(ADAPTERS.glob(f"*/{ADAPTER}"))}
 
 
 def _adapter(path: Path) -> AdapterVariant:

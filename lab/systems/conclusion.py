@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from lab.experiments.base import Measured
 from lab.progress import Advance, stage
 from lab.results import figures
-from lab.targets.audit import FeedAudit, Journal
-from lab.targets.service import OutsideService
+from lab.systems.audit import FeedAudit, Journal
+from lab.systems.service import OutsideService
 from launch.processes import RunFailed
 from launch.service import as_audit
 

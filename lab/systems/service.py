@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from lab.targets import pythons
-from lab.targets.api import READERS, Api, Person, read_people
-from lab.targets.audit import Friends
-from lab.targets.variants import AdapterVariant, TargetVariant
+from lab.systems import pythons
+from lab.systems.api import READERS, Api, Person, read_people
+from lab.systems.audit import Friends
+from lab.systems.variants import AdapterVariant, TargetVariant
 from launch.processes import RunFailed
 from launch.service import CORES, Receipt, Seed, Service, is_ready
 
@@ -69,7 +69,7 @@ class OutsideService(Service):
         return None
 
     def audit(self, accepted: Path) -> dict[str, Any]:
-        raise NotImplementedError("lab.targets.conclusion audits through the API")
+        raise NotImplementedError("lab.systems.conclusion audits through the API")
 
 
 class TargetService(OutsideService):

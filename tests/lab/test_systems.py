@@ -13,12 +13,12 @@ from lab.__main__ import main
 from lab.experiments.fanout import Fanout
 from lab.progress import stage
 from lab.running.services import service_for
-from lab.targets import variants
-from lab.targets.api import Api, Person
-from lab.targets.audit import FeedAudit, Journal, Post
-from lab.targets.conclusion import _until
-from lab.targets.service import AdapterService, TargetService
-from lab.targets.variants import TARGET, adapters, check_host
+from lab.systems import variants
+from lab.systems.api import Api, Person
+from lab.systems.audit import FeedAudit, Journal, Post
+from lab.systems.conclusion import _until
+from lab.systems.service import AdapterService, TargetService
+from lab.systems.variants import TARGET, adapters, check_host
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Seed, Service, as_audit
 from tests.lab.planted import target as planted
@@ -267,7 +267,7 @@ def adapter(tmp_path, monkeypatch):
         'web = ["-m", "target"]\n'
     )
     shutil.copy(planted.__file__, folder)
-    monkeypatch.setattr(variants, "OTHERS", folder.parent)
+    monkeypatch.setattr(variants, "ADAPTERS", folder.parent)
     monkeypatch.setenv("FAULT", "drop")
     return folder
 
