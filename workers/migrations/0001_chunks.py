@@ -8,7 +8,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ("feed", "0001_initial"),
+        ("feed", "0001_squashed_0003_packed_timelines"),
     ]
 
     operations = [
