@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from launch.processes import RunFailed
 from launch.servers import INSTALLED
-from launch.servers.base import LAUNCHERS, Backend, installed
+from launch.servers.base import Backend, installed
 from launch.servers.mysql import MySQL
 from launch.service import Seed, Service
 from launch.variants import Variant
@@ -47,7 +47,7 @@ class Replica(MySQL):
         super().__init__(
             primary.processes,
             folder,
-            LAUNCHERS["local"],
+            "local",
             profile=primary.profile.name,
             options=(f"--server-id={number + 1}", *REPLICATING),
         )
@@ -134,8 +134,7 @@ class ReplicatedService(Service):
         refuse_mysql()
         count, delay_s = self.variant.replicas, self.variant.replica_delay_s
         where, profile = self.folder / "mysql", self.variant.database.profile or ""
-        local = LAUNCHERS["local"]
-        primary = MySQL(self.processes, where, local, profile=profile, options=REPLICATED)
+        primary = MySQL(self.processes, where, "local", profile=profile, options=REPLICATED)
         self.replicas = Replicas(primary, count, delay_s=delay_s)
         others = [server for server in self.servers if not isinstance(server, MySQL)]
         self.servers = [primary, self.replicas, *others]

@@ -111,7 +111,7 @@ def database_url():
 def redis_server(folder):
     """A private server without persistence: yields its process and the service's settings."""
     with Processes(folder / "logs") as processes:
-        server = servers.Redis(processes, folder / "redis", servers.LAUNCHERS["local"])
+        server = servers.Redis(processes, folder / "redis", "local")
         server.start()
         (process,) = map(psutil.Process, processes.pids(server.role))
         try:
@@ -131,8 +131,7 @@ def redis_environment(tmp_path_factory):
 def redis_cluster(folder, primaries=3):
     """A private cluster, each primary with a replica."""
     with Processes(folder / "logs") as processes:
-        launch = servers.LAUNCHERS["local"]
-        cluster = servers.Cluster(processes, folder / "cluster", launch, primaries=primaries)
+        cluster = servers.Cluster(processes, folder / "cluster", "local", primaries=primaries)
         cluster.start()
         yield cluster
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from launch.processes import Processes
-from launch.servers import LAUNCHERS, MySQL
+from launch.servers import MySQL
 
 
 def main(command: list[str]) -> int:
@@ -18,7 +18,7 @@ def main(command: list[str]) -> int:
         TemporaryDirectory(prefix="tests-") as folder,
         Processes(Path(folder) / "logs") as processes,
     ):
-        server = MySQL(processes, Path(folder) / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
+        server = MySQL(processes, Path(folder) / "mysql", "local", profile="tuned.cnf")
         server.start()
         print(f"on {server.version()}", file=sys.stderr)
         return subprocess.run(command, env={**os.environ, **server.environment}).returncode

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from lab.bench.targets import Grid, Target
 from lab.progress import Advance
 from launch.processes import Processes, RunFailed
-from launch.servers.base import LAUNCHERS, Backend
+from launch.servers.base import Backend
 from launch.servers.mysql import MySQL
 from launch.servers.redis import Cluster, Redis
 from launch.service import Service
@@ -72,14 +72,14 @@ class Site:
 
     @contextmanager
     def redis(self) -> Iterator[Redis]:
-        server = Redis(self.processes, self.folder / "redis", LAUNCHERS["auto"])
+        server = Redis(self.processes, self.folder / "redis", "auto")
         with self._running(server, server.role):
             yield server
 
     @contextmanager
     def _cluster(self, primaries: int) -> Iterator[Cluster]:
-        folder, launch = self.folder / f"cluster{primaries}", LAUNCHERS["auto"]
-        server = Cluster(self.processes, folder, launch, primaries=primaries)
+        folder = self.folder / f"cluster{primaries}"
+        server = Cluster(self.processes, folder, "auto", primaries=primaries)
         with self._running(server, *(node.role for node in server.nodes)):
             yield server
 

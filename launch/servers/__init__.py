@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from launch.processes import Processes, RunFailed
-from launch.servers.base import LAUNCHERS, Backend, Launcher
+from launch.servers.base import LAUNCHERS, Backend
 from launch.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
 from launch.servers.mysql import MySQL, MySQLWithOptions
 from launch.servers.rabbitmq import RabbitMQ
@@ -31,14 +31,13 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
         return _external(variant, processes)
     if database.profile == AS_IS:
         raise RunFailed("mysql_asis is your own server: --servers external, and DATABASE_URL")
-    launch = LAUNCHERS[choice]
-    servers = _databases(database, processes, folder, launch)
+    servers = _databases(database, processes, folder, choice)
     if variant.uses_redis:
-        servers.append(Redis(processes, folder / "redis", launch))
+        servers.append(Redis(processes, folder / "redis", choice))
     if variant.broker == "rabbitmq":
-        servers.append(RabbitMQ(processes, folder / "rabbitmq", launch))
+        servers.append(RabbitMQ(processes, folder / "rabbitmq", choice))
     if primaries := variant.primaries:
-        servers.append(Cluster(processes, folder / "cluster", launch, primaries=primaries))
+        servers.append(Cluster(processes, folder / "cluster", choice, primaries=primaries))
     return servers
 
 
@@ -56,13 +55,12 @@ def _external(variant: Variant, processes: Processes) -> list[Backend]:
 
 
 def _databases(
-    database: Database, processes: Processes, folder: Path, launch: Launcher
+    database: Database, processes: Processes, folder: Path, launcher: str
 ) -> list[Backend]:
     """Return the database server; none for SQLite."""
-    profile, options, where = database.profile, database.options, folder / "mysql"
-    local = LAUNCHERS["local"]
+    profile, options, place = database.profile, database.options, folder / "mysql"
     if not profile:
         return []
     if options:
-        return [MySQLWithOptions(processes, where, local, profile=profile, options=options)]
-    return [MySQL(processes, where, launch, profile=profile)]
+        return [MySQLWithOptions(processes, place, "local", profile=profile, options=options)]
+    return [MySQL(processes, place, launcher, profile=profile)]

@@ -4,15 +4,17 @@ import os
 import shutil
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from launch.processes import Processes, RunFailed, free_port
 
 SBIN = "/usr/sbin:/usr/local/sbin:/sbin"
 UNPACKED = Path(".mysql/bin").resolve()
 """Folder that ``make mysql`` creates."""
+LAUNCHERS = ("auto", "local", "docker")
+"""Ways to start a private server; auto: its installed binary, or a container without one."""
 
 
 class Backend(ABC):
@@ -40,7 +42,7 @@ class Backend(ABC):
 
 
 class Server(Backend):
-    """A private server. How it is started is a ``Launcher``'s business."""
+    """A private server, started as an installed binary or as a container."""
 
     binaries: ClassVar[tuple[str, ...]]
     """Names of the binary; the first that is installed is used."""
@@ -55,10 +57,11 @@ class Server(Backend):
     image_port: ClassVar[int]
     """Port inside the container."""
 
-    def __init__(self, processes: Processes, folder: Path, launch: "Launcher") -> None:
+    def __init__(self, processes: Processes, folder: Path, launcher: str) -> None:
+        """``launcher``: one of LAUNCHERS."""
         self.processes = processes
         self.folder = folder
-        self.launch = launch
+        self.launcher = launcher
         self.port = free_port()
         self.address = processes.address(self.role)
 
@@ -85,11 +88,17 @@ class Server(Backend):
         return ()
 
     def check(self) -> None:
-        self.launch.check(self)
+        if is_local(self):
+            _binary(self)
+        else:
+            _check_container(self)
 
     def start(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.launch.start(self)
+        if is_local(self):
+            start_local(self)
+        else:
+            start_container(self)
         self.processes.wait_until(self.role, self.is_ready, within_s=60)
         self.after_start()
 
@@ -97,13 +106,11 @@ class Server(Backend):
         """Finish what needs the running server."""
 
 
-class Launcher(NamedTuple):
-    """One way to start servers."""
-
-    start: Callable[[Server], None]
-    """Starts a server's process, and raises RunFailed if it can't; it need not be ready yet."""
-    check: Callable[[Server], object]
-    """Raises RunFailed if it couldn't be started."""
+def is_local(server: Server) -> bool:
+    """Return whether an installed binary is started, not a container."""
+    if server.launcher == "auto":
+        return bool(installed(server)) or not docker_answers()
+    return server.launcher == "local"
 
 
 def _binary(server: Server) -> str:
@@ -117,7 +124,7 @@ def _binary(server: Server) -> str:
     return binary
 
 
-def local(server: Server) -> None:
+def start_local(server: Server) -> None:
     """Start an installed binary."""
     binary = _binary(server)
     server.prepare(binary)
@@ -136,7 +143,7 @@ def _check_container(server: Server) -> None:
         raise RunFailed(f"{server.chosen_by}={kind}, but containers are of {server.image}")
 
 
-def container(server: Server) -> None:
+def start_container(server: Server) -> None:
     """Start a container, which goes when its ``docker run`` is ended."""
     _check_container(server)
     name = f"lab-{server.role}-{server.port}"
@@ -152,22 +159,6 @@ def container(server: Server) -> None:
     )
     server.processes.wait_until(server.role, lambda: bool(_main_pid(name)), within_s=60)
     server.processes.account(server.role, _main_pid(name))
-
-
-LOCAL = Launcher(local, _binary)
-CONTAINER = Launcher(container, _check_container)
-
-
-def _launcher_of(server: Server) -> Launcher:
-    """Return the launcher of an installed binary, else that of a container."""
-    return LOCAL if installed(server) or not docker_answers() else CONTAINER
-
-
-AUTO = Launcher(
-    lambda server: _launcher_of(server).start(server),
-    lambda server: _launcher_of(server).check(server),
-)
-LAUNCHERS: dict[str, Launcher] = {"auto": AUTO, "local": LOCAL, "docker": CONTAINER}
 
 
 def chosen(server: Server | type[Server]) -> str | None:

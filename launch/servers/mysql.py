@@ -6,7 +6,7 @@ from typing import Any
 import MySQLdb
 
 from launch.processes import HERE, Processes, RunFailed
-from launch.servers.base import Launcher, Server, find_binary
+from launch.servers.base import Server, find_binary
 
 PROFILES = Path("compose/mysql").resolve()
 SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
@@ -31,12 +31,12 @@ class MySQL(Server):
         self,
         processes: Processes,
         folder: Path,
-        launch: Launcher,
+        launcher: str,
         *,
         profile: str,
         options: Sequence[str] = (),
     ) -> None:
-        super().__init__(processes, folder, launch)
+        super().__init__(processes, folder, launcher)
         self.profile = PROFILES / profile
         self.options = options
         self.data = folder / "data"

@@ -5,7 +5,7 @@ from pathlib import Path
 from socket import create_connection
 
 from launch.processes import Processes, free_port
-from launch.servers.base import LAUNCHERS, Server
+from launch.servers.base import Server
 
 HAPROXY_SETTINGS = Path("compose/haproxy.cfg")
 
@@ -17,7 +17,7 @@ class Proxy(Server):
     image_port = 8000
 
     def __init__(self, processes: Processes, folder: Path, *, port: int) -> None:
-        super().__init__(processes, folder, LAUNCHERS["local"])
+        super().__init__(processes, folder, "local")
         self.port = port
 
     @property

@@ -4,7 +4,7 @@ from amqp import Connection
 from amqp.exceptions import AMQPError
 
 from launch.processes import Processes, free_port
-from launch.servers.base import Launcher, Server, find_binary
+from launch.servers.base import Server, find_binary
 
 # The program itself; Debian's /usr/sbin/rabbitmq-server is a wrapper that changes the user.
 BINARY = "/usr/lib/rabbitmq/bin/rabbitmq-server"
@@ -19,8 +19,8 @@ class RabbitMQ(Server):
     image = "rabbitmq:3"
     image_port = 5672
 
-    def __init__(self, processes: Processes, folder: Path, launch: Launcher) -> None:
-        super().__init__(processes, folder, launch)
+    def __init__(self, processes: Processes, folder: Path, launcher: str) -> None:
+        super().__init__(processes, folder, launcher)
         self.epmd_port = free_port()
         self.distribution_port = free_port()
 

@@ -10,7 +10,7 @@ import redis
 from redis.exceptions import ResponseError
 
 from launch.processes import Processes, free_port
-from launch.servers.base import Backend, Launcher, Server
+from launch.servers.base import Backend, Server
 
 KEEP_NOTHING = ("--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction")
 SLOTS = 2**14
@@ -72,11 +72,9 @@ def redis_name(info: Mapping[str, Any]) -> str:
 class Node(Redis):
     """A node, empty and alone until its cluster joins it."""
 
-    def __init__(
-        self, processes: Processes, folder: Path, launch: Launcher, *, number: int
-    ) -> None:
+    def __init__(self, processes: Processes, folder: Path, launcher: str, *, number: int) -> None:
         self.role = f"node{number}"  # type: ignore[misc]  # of its own, to be counted and stopped
-        super().__init__(processes, folder, launch)
+        super().__init__(processes, folder, launcher)
         self.bus_port = free_port()
 
     def command(self, binary: str) -> list[str]:
@@ -117,11 +115,11 @@ class Cluster(Backend):
     role = "nodes"
 
     def __init__(
-        self, processes: Processes, folder: Path, launch: Launcher, *, primaries: int
+        self, processes: Processes, folder: Path, launcher: str, *, primaries: int
     ) -> None:
         self.processes = processes
         self.nodes = [
-            Node(processes, folder / f"node{number}", launch, number=number)
+            Node(processes, folder / f"node{number}", launcher, number=number)
             for number in range(1, 2 * primaries + 1)
         ]
         self.primaries, self.replicas = self.nodes[:primaries], self.nodes[primaries:]

@@ -24,7 +24,7 @@ def processes(tmp_path_factory):
 def server(processes):
     """A server that has done what the image does: it makes the user, then runs database.sql."""
     folder = processes.logs.parent / "mysql"
-    server = servers.MySQL(processes, folder, servers.LAUNCHERS["local"], profile="tuned.cnf")
+    server = servers.MySQL(processes, folder, "local", profile="tuned.cnf")
     server.start()
     with server.connect() as connection:
         cursor = connection.cursor()

@@ -14,7 +14,7 @@ from lab.bench.floors import bench_mysql
 from lab.bench.record import Record
 from lab.bench.tables import beside
 from launch.processes import Processes, RunFailed
-from launch.servers import LAUNCHERS, MySQL
+from launch.servers import MySQL
 from launch.variants import GRANIAN, GUNICORN, PROXIED
 from tests.lab.test_traps import PLANTED
 
@@ -96,7 +96,7 @@ def test_floors_and_alternatives_have_rows(rows):
 def test_a_floor_that_cannot_be_measured_says_why(tmp_path):
     """The server lacks the table to copy."""
     with Processes(tmp_path / "logs") as processes:
-        server = MySQL(processes, tmp_path / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
+        server = MySQL(processes, tmp_path / "mysql", "local", profile="tuned.cnf")
         server.start()
         site = SimpleNamespace(mysql=server, folder=tmp_path, processes=processes)
         record = Record(tmp_path, {})

@@ -7,7 +7,7 @@ import psutil
 import pytest
 
 from launch.processes import Processes
-from launch.servers import LAUNCHERS, MySQL
+from launch.servers import MySQL
 from launch.servers.base import chosen
 from launch.servers.external import COMPARED, expected
 from launch.servers.mysql import PROFILES, differences, mysql_name
@@ -22,7 +22,7 @@ def profiled(request, tmp_path_factory):
     (folder / ".my.cnf").write_text("[mysqld]\nno_such_option = 1\n")
     with pytest.MonkeyPatch.context() as patch, Processes(folder / "logs") as processes:
         patch.setenv("HOME", str(folder))
-        server = MySQL(processes, folder / "mysql", LAUNCHERS["local"], profile=request.param)
+        server = MySQL(processes, folder / "mysql", "local", profile=request.param)
         server.start()
         yield server
 

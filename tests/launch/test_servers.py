@@ -12,7 +12,7 @@ import pytest
 import redis
 
 from launch.processes import Processes, RunFailed
-from launch.servers import LAUNCHERS, MySQL, RabbitMQ, Redis, base, servers_for
+from launch.servers import MySQL, RabbitMQ, Redis, base, servers_for
 from launch.servers.base import installed
 from launch.servers.redis import redis_name
 from launch.variants import Variant
@@ -37,7 +37,7 @@ def somebodys(tmp_path_factory):
 @pytest.fixture(scope="module")
 def mysql(somebodys):
     processes, folder = somebodys
-    server = MySQL(processes, folder / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
+    server = MySQL(processes, folder / "mysql", "local", profile="tuned.cnf")
     server.start()
     return server
 
@@ -45,7 +45,7 @@ def mysql(somebodys):
 @pytest.fixture(scope="module")
 def redis_server(somebodys):
     processes, folder = somebodys
-    server = Redis(processes, folder / "redis", LAUNCHERS["local"])
+    server = Redis(processes, folder / "redis", "local")
     server.start()
     return server
 
@@ -53,7 +53,7 @@ def redis_server(somebodys):
 def test_rabbitmq_answers_and_leaves_nothing_behind(tmp_path):
     others = psutil.Process().children(recursive=True)
     with Processes(tmp_path / "logs") as processes:
-        server = RabbitMQ(processes, tmp_path / "rabbitmq", LAUNCHERS["local"])
+        server = RabbitMQ(processes, tmp_path / "rabbitmq", "local")
         server.start()
         mine = [p for p in psutil.Process().children(recursive=True) if p not in others]
 

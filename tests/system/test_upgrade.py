@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from launch.processes import Processes
-from launch.servers import LAUNCHERS, MySQL
+from launch.servers import MySQL
 from tests.system import releases
 
 DUMPS = Path(releases.__file__).parent
@@ -35,7 +35,7 @@ def database(request, release, tmp_path):
         yield {"DATABASE_URL": f"sqlite:///{path}"}
         return
     with Processes(tmp_path / "logs") as processes:
-        server = MySQL(processes, tmp_path / "mysql", LAUNCHERS["local"], profile="tuned.cnf")
+        server = MySQL(processes, tmp_path / "mysql", "local", profile="tuned.cnf")
         server.start()
         with closing(server.connect()) as connection:
             cursor = connection.cursor()
