@@ -24,14 +24,14 @@ def check(timeline: TimelineStore, graph: Graph, delivered: Delivered) -> Audit:
     """Audit the timelines of some random people against what was delivered."""
     ids, authors = delivered.ids_and_authors()
     friend_ids = graph.friend_ids()
-    found = Audit(posts=len(ids))
+    audit = Audit(posts=len(ids))
     random = np.random.default_rng(SEED)
     for owner_id in random.choice(graph.people, min(SAMPLE, graph.people), replace=False) + 1:
         author_ids = np.append(graph.posters[(friend_ids == owner_id).any(axis=1)], owner_id)
-        mine = np.isin(authors, author_ids)
-        due = Due(ids[mine], np.ones(mine.sum(), np.bool_), authors[mine])
-        audit_one(found, int(owner_id), due, Stored(timeline))
-    return found
+        is_due = np.isin(authors, author_ids)
+        due = Due(ids[is_due], np.ones(is_due.sum(), np.bool_), authors[is_due])
+        audit_one(audit, int(owner_id), due, Stored(timeline))
+    return audit
 
 
 def entries(timeline: TimelineStore, owner_ids: Ids) -> int:
@@ -39,7 +39,7 @@ def entries(timeline: TimelineStore, owner_ids: Ids) -> int:
 
 
 def begin(timeline: TimelineStore, owner_ids: Ids) -> None:
-    """Let these owners have empty timelines, which are whole."""
+    """Give these owners empty timelines, which are whole."""
     if timeline.takes_loads:
         for start in range(0, len(owner_ids), CREATED):
             pending = timeline.create(owner_ids[start : start + CREATED].tolist())
@@ -61,8 +61,8 @@ def empty(timeline: TimelineStore) -> None:
 def stored_bytes(timeline: TimelineStore) -> int | None:
     """Return what the server keeps, of which a difference says something; None in the process."""
     if isinstance(timeline.servers, RedisServers):
-        told = [client.info("memory") for client in timeline.servers.clients()]
-        return sum(map(_bytes_of_keys, told))
+        infos = [client.info("memory") for client in timeline.servers.clients()]
+        return sum(map(_bytes_of_keys, infos))
     table = _table_of(timeline)
     if not table:
         return None
@@ -76,9 +76,9 @@ def exchanged(timeline: TimelineStore) -> dict[str, int]:
     """
     if not isinstance(timeline.servers, Cluster):
         return {}
-    told = [client.info("everything") for client in timeline.servers.clients()]
-    waits = (it.get("cmdstat_wait", {"calls": 0})["calls"] for it in told)
-    return {"trips": sum(waits), "replicated": sum(it["master_repl_offset"] for it in told)}
+    infos = [client.info("everything") for client in timeline.servers.clients()]
+    waits = (info.get("cmdstat_wait", {"calls": 0})["calls"] for info in infos)
+    return {"trips": sum(waits), "replicated": sum(info["master_repl_offset"] for info in infos)}
 
 
 def _table_of(timeline: TimelineStore) -> str | None:

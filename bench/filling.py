@@ -65,9 +65,9 @@ def _time_reads(read: Callable[[int], Any], owner_ids: Sequence[int]) -> dict[st
         read(owner_id)
     warm_up_s = time.perf_counter() - started
     count = math.ceil(READS_S / warm_up_s * len(owner_ids))
-    asked = list(islice(cycle(owner_ids), count))
+    turns = list(islice(cycle(owner_ids), count))
     with Timed() as timed:
-        for owner_id in asked:
+        for owner_id in turns:
             read(owner_id)
     return {"reads": count, "wall_s": timed.wall_s, "client_s": timed.client_s}
 

@@ -5,11 +5,10 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
 
-from bench.chunked import deliver_in_chunks
 from bench.engine import Engine, run_graph
 from bench.graphs import add_grid, fillers, graphs, numbers
 from bench.json_lines import emit
-from bench.lists import Lists
+from bench.ways import Lists, deliver_in_chunks
 
 
 class Command(BaseCommand):

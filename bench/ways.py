@@ -1,4 +1,4 @@
-"""A task per chunk of friends: posts through the strategy and its workers, from end to end."""
+"""Other systems' ways of delivering: Redis lists, and a task per chunk of friends."""
 
 import time
 from collections.abc import Sequence
@@ -11,10 +11,36 @@ from bench.json_lines import Timed
 from bench.posts import BODY
 from feed.models import Post
 from feed.services import publish_post
+from feed.timeline_stores.base import Command, Held
+from feed.timeline_stores.published import Pipeline
 
 POSTS = 100
 LOOK_EVERY_S = 0.02
 READY_WITHIN_S = 60.0
+
+
+class Lists(Pipeline):
+    """Redis lists, LPUSH and LTRIM pipelined.
+
+    Not a store of the service: a post that is delivered again is there twice.
+    """
+
+    def commands(self, post_id: int, owner_id: int) -> list[Command]:
+        key = self.keys.of(owner_id)
+        return [("LPUSH", key, post_id), ("LTRIM", key, 0, self.capacity - 1)]
+
+    def read(
+        self,
+        owner_id: int,
+        *,
+        before: int | None = None,
+        limit: int = 20,
+        along: Command | None = None,
+    ) -> Held:
+        (stored,) = self.servers.ask(("LRANGE", self.keys.of(owner_id), 0, -1))
+        ids = sorted(map(int, stored), reverse=True)
+        below = [post_id for post_id in ids if before is None or post_id < before]
+        return Held(below[:limit], floor=0)
 
 
 class NotDelivered(Exception):
