@@ -174,8 +174,8 @@ def _leave(store: TimelineStore, author_id: int) -> None:
     """Leave everything so far to the database in the timelines of an author's friends."""
     last = 0
     friends = friend_ids(author_id).order_by("friend_id")
-    while some := list(friends.filter(friend_id__gt=last)[:MOST_AT_ONCE]):
-        epochs.change(store, some)
-        last = some[-1]
+    while owner_ids := list(friends.filter(friend_id__gt=last)[:MOST_AT_ONCE]):
+        epochs.change(store, owner_ids)
+        last = owner_ids[-1]
     Celebrity.objects.filter(person_id=author_id, state=Celebrity.State.LEAVING).delete()
     forget()

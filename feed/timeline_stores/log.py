@@ -95,7 +95,7 @@ class Log(Ring):
         """Append to the logs of these shards; return their sizes."""
         prefixes = self.keys.of_shards(records)
         added = zip(prefixes, records.values(), strict=True)
-        replies = self.servers.send([("APPEND", f"{prefix}log", it) for prefix, it in added])
+        replies = self.servers.send([("APPEND", f"{prefix}log", text) for prefix, text in added])
         return dict(zip(records, map(_size, replies), strict=True))
 
     def compact(self, numbers: Sequence[int]) -> Versions:

@@ -62,19 +62,24 @@ class Packed(LockedStore):
         limit = int(self.capacity * SLACK) * ID_BYTES + HEADER_BYTES
         with transaction.atomic(savepoint=False):
             ends = _lock(additions)
-            fits = {it: ids for it, ids in additions.items() if ends[it].can_append(ids, limit)}
+            fits = {
+                owner_id: ids
+                for owner_id, ids in additions.items()
+                if ends[owner_id].can_append(ids, limit)
+            }
             _write(_statements().append, fits)
-            others = {it: ids for it, ids in additions.items() if it not in fits}
+            others = {owner_id: ids for owner_id, ids in additions.items() if owner_id not in fits}
             return super().add(others) if others else {}
 
     @contextmanager
     def locked(self, owner_ids: Collection[int]) -> Iterator[dict[int, Timeline]]:
         with transaction.atomic(savepoint=False):
             _lock(owner_ids)
-            held = {it: unpack_timeline(packed) for it, packed in _read(owner_ids).items()}
-            timelines = {it: timeline for it, timeline in held.items() if timeline}
+            held = _read(owner_ids).items()
+            found = {owner_id: unpack_timeline(packed) for owner_id, packed in held}
+            timelines = {owner_id: timeline for owner_id, timeline in found.items() if timeline}
             yield timelines
-            changed = {it: pack_timeline(timeline) for it, timeline in timelines.items()}
+            changed = {owner_id: pack_timeline(it) for owner_id, it in timelines.items()}
             _write(_statements().replace, changed)
 
 
@@ -172,4 +177,4 @@ def _read(owner_ids: Collection[int], size: int = MOST_BYTES) -> dict[int, bytes
     """Return the last ``size`` bytes of the rows of these owners."""
     end = Right("post_ids", size, output_field=BinaryField())
     rows = PackedTimeline.objects.using(DEFAULT_DB_ALIAS).filter(owner_id__in=owner_ids)
-    return {it: packed or b"" for it, packed in rows.values_list("owner_id", end)}
+    return {owner_id: packed or b"" for owner_id, packed in rows.values_list("owner_id", end)}

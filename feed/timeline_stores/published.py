@@ -65,7 +65,9 @@ class Published(TimelineStore):
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
         cut = ("-inf", through)
-        self.servers.call([("ZREMRANGEBYSCORE", self.keys.of(it), *cut) for it in owner_ids])
+        self.servers.call(
+            [("ZREMRANGEBYSCORE", self.keys.of(owner_id), *cut) for owner_id in owner_ids]
+        )
 
     def discard(self, owner_id: int) -> None:
         self.keys.remove(owner_id)

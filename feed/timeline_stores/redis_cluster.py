@@ -114,17 +114,17 @@ class Members(NamedTuple):
         return f"{' '.join(sorted(self.primaries))}/{' '.join(sorted(self.replicas))}"
 
 
-def nodes_of(told: Mapping[str, Mapping[str, Any]], before_host: str) -> list[Node]:
+def nodes_of(described: Mapping[str, Mapping[str, Any]], before_host: str) -> list[Node]:
     """Return what CLUSTER NODES tells; ``before_host``: how the URLs of all nodes begin."""
     return [
         Node(
             f"{before_host}{address}",
-            it["node_id"],
-            it["master_id"],
-            [(int(first), int(last)) for first, *_, last in map(_ends, it["slots"])],
-            it["connected"] and "fail" not in it["flags"].split(","),
+            node["node_id"],
+            node["master_id"],
+            [(int(first), int(last)) for first, *_, last in map(_ends, node["slots"])],
+            node["connected"] and "fail" not in node["flags"].split(","),
         )
-        for address, it in told.items()
+        for address, node in described.items()
     ]
 
 
@@ -245,15 +245,15 @@ class Cluster(RedisServers):
         for number, command in enumerate(commands):
             numbers.setdefault(topology.primary_of(command), []).append(number)
         batches = []
-        for url, some in numbers.items():
-            batch = [commands[number] for number in some]
+        for url, of_url in numbers.items():
+            batch = [commands[number] for number in of_url]
             batches.append((url, batch, confirm and topology.has_replica(url)))
         replies: list[Any] = [None] * len(commands)
         found = exchange(batches, self.source)
-        for some, reply in zip(numbers.values(), found, strict=True):
-            several = [reply] * len(some) if isinstance(reply, RedisError) else reply
-            for number, it in zip(some, several, strict=True):
-                replies[number] = it
+        for of_url, answer in zip(numbers.values(), found, strict=True):
+            each = [answer] * len(of_url) if isinstance(answer, RedisError) else answer
+            for number, reply in zip(of_url, each, strict=True):
+                replies[number] = reply
         return replies
 
     def _known(self) -> Topology:
@@ -278,8 +278,8 @@ class Cluster(RedisServers):
         raise error
 
     def _nodes_as_seen_by(self, client: Redis) -> list[Node]:
-        told = client.execute_command("CLUSTER NODES")  # type: ignore[no-untyped-call]
-        return nodes_of(told, self._before_host)
+        described = client.execute_command("CLUSTER NODES")  # type: ignore[no-untyped-call]
+        return nodes_of(described, self._before_host)
 
     def identity(self) -> str:
         return str(self._members(Members.of("")))
@@ -333,8 +333,8 @@ class Cluster(RedisServers):
 
 
 def _is_in_sync(client: Redis) -> bool:
-    told = client.info("replication")
-    return bool(told.get("master_link_status") == "up")
+    status = client.info("replication").get("master_link_status")
+    return bool(status == "up")
 
 
 def _is_stale(reply: Any) -> bool:
@@ -360,11 +360,11 @@ def exchange(batches: Sequence[tuple[str, Sequence[Command], bool]], source: str
     try:
         with noting(url):
             connection: Any = _connected(url).connection
-            said = [*commands, ("WAIT", 1, CONFIRM_MS)] if confirm else commands
+            sent = [*commands, ("WAIT", 1, CONFIRM_MS)] if confirm else commands
             try:
-                connection.send_packed_command(packed(said))
+                connection.send_packed_command(packed(sent))
                 others = exchange(rest, source)
-                reply = replies_to(said, connection)
+                reply = replies_to(sent, connection)
             except BaseException:
                 connection.disconnect()  # or the next call would read these replies
                 raise
@@ -402,7 +402,7 @@ def _again_with_script(
 ) -> Reply:
     """Give a server the script that it doesn't have, and repeat the calls that needed it."""
     connect(url).script_load(source)
-    (again,) = exchange([(url, [commands[it] for it in lacking], confirm)], source)
+    (again,) = exchange([(url, [commands[number] for number in lacking], confirm)], source)
     if isinstance(again, RedisError):
         return again
     for number, reply in zip(lacking, again, strict=True):

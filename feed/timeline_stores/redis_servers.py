@@ -89,8 +89,8 @@ def _look_who_answers(connection: Any) -> None:
     """
     connection.on_connect()
     connection.send_command("INFO", "server")
-    told = str_if_bytes(connection.read_response())
-    run = dict(line.split(":", 1) for line in told.split() if ":" in line)["run_id"]
+    info = str_if_bytes(connection.read_response())
+    run = dict(line.split(":", 1) for line in info.split() if ":" in line)["run_id"]
     before, connection.run_id = getattr(connection, "run_id", run), run
     if run != before:
         epochs.forget()
@@ -232,5 +232,5 @@ def raised(replies: list[Any]) -> list[Any]:
 
 def scan(client: Redis, pattern: str) -> Iterator[list[bytes]]:
     keys = client.scan_iter(match=pattern, count=SCANNED)
-    while some := list(islice(keys, SCANNED)):
-        yield some
+    while batch := list(islice(keys, SCANNED)):
+        yield batch

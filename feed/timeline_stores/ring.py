@@ -137,12 +137,13 @@ class Ring(TimelineStore):
         shards, owners = self.keys.shards, defaultdict[int, list[int]](list)
         for owner_id in owner_ids:
             owners[owner_id % shards].append(owner_id)
-        return [
-            Part(shard, {"owners": [*map(str, of)], "versions": [versions[it] for it in of]})
-            if versions
-            else Part(shard, {"owners": [*map(str, of)]})
-            for shard, of in owners.items()
-        ]
+        parts = []
+        for shard, owned in owners.items():
+            fields: dict[str, Any] = {"owners": [*map(str, owned)]}
+            if versions:
+                fields["versions"] = [versions[owner_id] for owner_id in owned]
+            parts.append(Part(shard, fields))
+        return parts
 
     def run(self, operation: str, parts: Iterable[Part], **fields: int) -> Versions:
         """Run an operation of the script on these shards; return what is pending there."""

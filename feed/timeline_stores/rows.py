@@ -110,7 +110,7 @@ class RowStore(TimelineStore):
             found = dict(oldest.values_list("id", "oldest")[:MOST_PEOPLE])
             floors = TimelineFloor.objects.filter(owner_id__in=found)
             ends = dict.fromkeys(found, epoch.floor) | dict(floors.values_list("owner_id", "floor"))
-            unread = [it for it, post_id in found.items() if post_id and post_id <= ends[it]]
+            unread = [who for who, post_id in found.items() if post_id and post_id <= ends[who]]
             for owner_id in unread[:MOST_OWNERS]:
                 below = self.model.objects.filter(owner_id=owner_id, post_id__lte=ends[owner_id])
                 delete_first(below, "post_id", most=MOST_ROWS)

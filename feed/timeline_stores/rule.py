@@ -42,8 +42,8 @@ class Timeline:
             return
         end = max(self.floor, self.seal)
         if new[0] <= end:
-            self._refuse([it for it in new if it <= end])
-            new = [it for it in new if it > end]
+            self._refuse([post_id for post_id in new if post_id <= end])
+            new = [post_id for post_id in new if post_id > end]
         if new:
             self._add(new)
             self._trim(capacity)
@@ -82,7 +82,7 @@ class Timeline:
 
     def _refuse(self, late: Sequence[int]) -> None:
         """Leave ids at or below floor or seal to the database, unless they are there."""
-        missing = [it for it in late if not self._holds(it)]
+        missing = [post_id for post_id in late if not self._holds(post_id)]
         if missing:
             self.version = new_version()
             self._raise_floor(missing[-1])
