@@ -39,11 +39,9 @@ SECURE_REDIRECT_EXEMPT = [r"^(healthz|readyz|statusz|metrics)$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SECURE_HSTS_SECONDS = env.int("HSTS_S", default=30 * 24 * 3600 if HTTPS else 0)
 """Seconds for which a browser that was here uses HTTPS only."""
-SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = env.bool("HSTS_SUBDOMAINS", default=False)
-"""The same for every host below this one; browsers may have it built in."""
 SILENCED_SYSTEM_CHECKS = [
     "security.W003",  # no CSRF protection: tokens are in a header, which no other site can send
-    "security.W005",  # HSTS_SUBDOMAINS: only the domain's owner knows what else is there …
+    "security.W005",  # HSTS for subdomains: only the domain's owner knows what else is there …
     "security.W021",  # … and whether that may be built into browsers
 ]
 
@@ -70,10 +68,9 @@ METRICS_DIR = env.str("PROMETHEUS_MULTIPROC_DIR", default="")
 variable."""
 METRICS_ALLOW = [*map(ip_network, env.list("METRICS_ALLOW", default=["127.0.0.0/8", "::1"]))]
 """Networks whose scrapes app servers answer; others, and what a proxy forwards, get a 404."""
-METRICS_PORT = env.int("METRICS_PORT", default=0)
-"""Port where a drainer or Celery worker with a METRICS_DIR of its own answers scrapes; 0: none."""
-METRICS_HOST = env.str("METRICS_HOST", default="127.0.0.1")
-"""Address of that port."""
+METRICS_PORT = env.str("METRICS_PORT", default="")
+"""Where a drainer or Celery worker with a METRICS_DIR of its own answers scrapes: a port of this
+host, or address:port. Empty: nowhere."""
 if METRICS_DIR:
     INSTALLED_APPS += ["metrics"]
     MIDDLEWARE = ["metrics.middleware.metered", *MIDDLEWARE]
@@ -90,7 +87,7 @@ WEB_LEAVING_FILE = env.str("WEB_LEAVING_FILE", default="")
 make it before you stop one. Empty: no file."""
 LOG_REQUESTS = env.bool("LOG_REQUESTS", default=False)
 """Write an access log line for each request."""
-LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
+LOG_IN_BACKGROUND = False
 """Write those lines in a background thread of each worker of gunicorn."""
 STATIC_URL = "static/"
 WHITENOISE_USE_FINDERS = True
@@ -133,7 +130,7 @@ AUTH_PASSWORD_VALIDATORS = [
         "NumericPasswordValidator",
     )
 ]
-READY_WITHIN_S = env.float("READY_WITHIN_S", default=0.7)
+READY_WITHIN_S = 0.7
 """Seconds that /readyz and /statusz wait for the database and the timeline store."""
 READY_BACKLOG_AGE_S = env.float("READY_BACKLOG_AGE_S", default=0.0)
 """/readyz answers 503 while the oldest post without a receipt is older than this; 0: never."""
@@ -166,8 +163,9 @@ IDEMPOTENCY_KEEP_S = env.float("IDEMPOTENCY_KEEP_S", default=24 * 3600.0)
 
 # When the deliveries of a post are made …
 FEED_STRATEGY = env.str("FEED_STRATEGY", default="inline")
-GRACE = {"grace_s": env.float("FEED_GRACE_S", default=10.0)}
-"""Seconds that a strategy may take for a post; then drainers deliver it."""
+GRACE_S = env.float("FEED_GRACE_S", default=10.0)
+"""Seconds that a strategy may take for a post; then drainers and sweeps deliver it."""
+GRACE = {"grace_s": GRACE_S}
 FEED_STRATEGIES = {
     "inline": {"BACKEND": "feed.strategies.inline.Inline", "OPTIONS": GRACE},
     "outbox": {"BACKEND": "feed.strategies.outbox.Outbox"},
@@ -204,7 +202,7 @@ FEED_PULL_ABOVE = env.str("FEED_PULL_ABOVE", default="0")
 """Posts of people with more friends are merged when feeds are read, instead of being delivered to
 all; 0: nobody's, auto: above what a drainer delivers within FEED_PULL_LAG_MS
 (feed/celebrities.py)."""
-FEED_PULL_LAG_MS = env.float("FEED_PULL_LAG_MS", default=75.0)
+FEED_PULL_LAG_MS = 75.0
 FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
 """Who may read a person's posts: "everyone", or "friends" (feed/visibility.py)."""
 
@@ -219,7 +217,7 @@ CELERY_TASK_TIME_LIMIT = TASK_TIME_LIMIT_S
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_ACCEPT_CONTENT = ["json"]
-SWEEP_S = env.float("FEED_SWEEP_S", default=5.0)
+SWEEP_S = GRACE_S / 2
 # A sweep waits in the queue like any message. If it starts before it expires, the queue is short:
 # a post without a receipt for longer than that has lost its message.
 CELERY_BEAT_SCHEDULE = {

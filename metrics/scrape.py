@@ -50,7 +50,8 @@ def exposition(*more: Collector) -> bytes:
 def serve_if_configured() -> None:
     """Answer scrapes on METRICS_PORT, in a thread: for processes without a web server."""
     if settings.METRICS_PORT:
-        start_http_server(settings.METRICS_PORT, settings.METRICS_HOST, registry=_registry())
+        host, _, port = settings.METRICS_PORT.rpartition(":")
+        start_http_server(int(port), host or "127.0.0.1", registry=_registry())
 
 
 def _registry(*more: Collector) -> CollectorRegistry:

@@ -25,6 +25,8 @@ FEED_LISTINGS = {
     "keyset": {"BACKEND": "replays.browse.app.listings.Keyset"},
     "cached": {"BACKEND": "replays.browse.app.listings.Cached", "OPTIONS": KEEP},
 }
+LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
+"""gunicorn writes its access log in a thread of each worker."""
 LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 CACHES["listing"] = cache(REDIS_URL) | {"KEY_PREFIX": "listing"} if REDIS_URL else LOCAL
 

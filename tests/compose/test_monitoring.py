@@ -97,7 +97,7 @@ def test_every_service_with_metrics_is_scraped_on_its_port():
         found |= dict.fromkeys(where["names"], (where["type"], where["port"]))
 
     answers = {
-        name: int(service["environment"].get("METRICS_PORT", 8000))
+        name: int(service["environment"].get("METRICS_PORT", "8000").rpartition(":")[2])
         for name, service in OURS.items()
         if name in WEB or "METRICS_PORT" in service["environment"]
     }

@@ -10,6 +10,7 @@ def test_log_lines_are_written_in_the_background_if_asked_for(tmp_path):
         "DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3",
         "WEB_WORKERS": "1",
         "LOG_REQUESTS": "1",
+        "DJANGO_SETTINGS_MODULE": "replays.browse.settings",
         "LOG_IN_BACKGROUND": "1",
     }
     with Processes(tmp_path) as processes:

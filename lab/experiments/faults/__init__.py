@@ -25,7 +25,7 @@ CONTROL_MOMENTS = 10
 """Most moments of a control, which ends with the first that does harm: not every moment does."""
 MOMENT_S = 8
 """Estimated time of one."""
-SWEEPING = {"FEED_GRACE_S": "1", "FEED_SWEEP_S": "1"}
+SWEEPING = {"FEED_GRACE_S": "1"}
 """So that posts that a dead worker or request left are found within the time of a moment."""
 GUARDED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.guarded"}
 PLANTED = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.settings"}
