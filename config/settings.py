@@ -158,7 +158,7 @@ TRUSTED_PROXIES = env.int("TRUSTED_PROXIES", default=0)
 """Proxies before the service that append to X-Forwarded-For; with a wrong number, all clients count
 as one address, or choose their own."""
 
-IDEMPOTENCY_KEEP_S = env.float("IDEMPOTENCY_KEEP_S", default=24 * 3600.0)
+IDEMPOTENCY_KEEP_S = 24 * 3600
 """Seconds for which a repeated request with the same idempotency key returns the same post."""
 
 # When the deliveries of a post are made …
