@@ -135,7 +135,7 @@ class Service:
         commands = [
             ("migrate", "--verbosity=0"),
             ("seed_people", *arguments, f"--tokens={self.tokens}"),
-            ("rebuild_timelines", "--fast"),
+            *([("rebuild_timelines", "--fast")] if self.variant.store_flags.is_healing else []),
             *seeding,
         ]
         for env in self.environments:
