@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 SMALL = ["--people=20", "--users=10", "--run-time=3s"]
-PLANTED = {"EXTRA_APPS": "tests.replays.activity.wrong.Planted"}
+PLANTED = {"EXTRA_APPS": "tests.replays.activity.planted.Planted"}
 PAGES = ("times", "visits", "summary")
 
 

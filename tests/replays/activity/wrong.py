@@ -1,8 +1,5 @@
 """Queries with a planted fault."""
 
-from django.apps import AppConfig
-from django.conf import settings
-
 from replays.activity.app.queries.best import Best
 from replays.activity.app.queries.fewer import FewerQueries
 
@@ -17,13 +14,3 @@ class Forgetful(FewerQueries):
 class Miscounting(Best):
     def inside_now(self):
         return super().inside_now() + 1
-
-
-class Planted(AppConfig):
-    """Replaces good queries by faulty ones."""
-
-    name = "tests.replays.activity"
-    label = "planted"
-
-    def ready(self):
-        settings.ACTIVITY_IMPLEMENTATIONS["indexed"]["BACKEND"] = f"{__name__}.Forgetful"
