@@ -5,12 +5,15 @@ SQLite files counts its own ids.
 """
 
 import csv
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import redis
+
+from feed.compare import compare
 
 AUTHOR = 1
 TAG_LENGTH = 32
@@ -46,20 +49,25 @@ def audit(connection: Any, accepted: set[str], feeds: redis.Redis | None = None)
     posts = dict(_rows(connection, POSTS))
     owners = {AUTHOR, *(owner for (owner,) in _rows(connection, OWNERS))}
     entries = _in_redis(feeds, owners, posts) if feeds else map(Entry._make, _records(connection))
-    return compare(entries, owners, accepted, known={*posts.values()})
+    return compare_feeds(entries, owners, accepted, known={*posts.values()})
 
 
-def compare(
+def compare_feeds(
     entries: Iterable[Entry], owners: set[int], accepted: set[str], *, known: set[str]
 ) -> Counter[str]:
-    found = Counter(posts=len(accepted), expected=len(accepted) * len(owners))
-    delivered = 0
+    shown: defaultdict[int, list[str]] = defaultdict(list)
     for owner, tag, times in entries:
-        is_due = owner in owners and tag in known | accepted
-        delivered += is_due and tag in accepted
-        found["duplicated"] += times - 1
-        found["unexpected"] += not is_due
-    found["missing"] = found["expected"] - delivered
+        shown[owner] += [tag] * times
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    found = Counter(posts=len(accepted), expected=len(accepted) * len(owners))
+    for owner in owners | shown.keys():
+        due, allowed = (accepted, known) if owner in owners else (set[str](), set[str]())
+        wrong = compare(
+            [numbers[tag] for tag in due],
+            [numbers[tag] for tag in shown[owner]],
+            allowed=[numbers[tag] for tag in allowed],
+        )
+        found.update({kind: len(ids) for kind, ids in wrong._asdict().items()})
     return found
 
 
