@@ -12,6 +12,7 @@ FAULTS: dict[str, Fault] = {
         celery.celery_worker_killed,
         database.clock_moved,
         database.connections_taken,
+        database.database_disk_full,
         database.database_frozen,
         database.database_killed,
         database.database_older_copy,

@@ -6,6 +6,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import MySQLdb
@@ -29,6 +30,18 @@ OF_THE_SERVICE = "SELECT id FROM information_schema.processlist WHERE db = 'feed
 REFUSED_CONNECTIONS = "SHOW GLOBAL STATUS LIKE 'Connection_errors_max_connections'"
 ADMIN = "lab@127.0.0.1"
 EXEMPT = "READ_ONLY ADMIN"
+SPARE_BYTES = 24 * 2**20
+FULL = 1114
+"""MariaDB's number for "the table is full"."""
+JUNK = """
+    INSERT INTO feed_post (author_id, body, like_count, delivered_at)
+    VALUES (1, REPEAT('x', %s), 0, NOW())
+"""
+SIZES = (2000, 10)
+"""Characters of a row. A row per statement: to undo it on a full disk takes room too."""
+ENDED = (2006, 2013)
+"""The client's numbers for "the server is gone". MariaDB 10.11 ends itself when it has no room to
+undo a statement ("Out of disk space in rollback"), and a supervisor starts it again."""
 
 
 @fault(
@@ -61,8 +74,7 @@ def database_frozen(running: Running, readers: Readers) -> int:
     safeguard="epochs",
 )
 def database_older_copy(running: Running, readers: Readers) -> int:
-    server = running.server("database")
-    assert isinstance(server, MySQL)
+    server = server_of(running)
     copy = server.folder / "copy"
     with readers.held_up(), frozen(running.processes.pids("database")):
         subprocess.run(["cp", "-a", "--sparse=always", server.data, copy], check=True)
@@ -162,12 +174,106 @@ def database_read_only(running: Running, readers: Readers) -> int:
         return len(running.refused) - before
 
 
+def not_mariadb_or_not_root() -> str | None:
+    is_root = Path("/proc/self").owner() == "root"
+    return not_mariadb() or (None if is_root else "only root can mount")
+
+
+@contextmanager
+def on_small_disk(running: Running) -> Iterator[None]:
+    """Keep the tables, not the logs, on a file system of their own that is only a little larger."""
+    server = server_of(running)
+    folder = server.data / "feed"
+    copy = folder.with_name("feed-copy")
+    running.processes.stop(server.role)
+    folder.rename(copy)
+    folder.mkdir()
+    size = sum(file.stat().st_size for file in copy.iterdir()) + SPARE_BYTES
+    options = f"size={size},mode=0700"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True)
+    running.processes.at_exit(lambda: unmount(folder))
+    move_files(copy, folder)
+    server.start()
+    try:
+        yield
+    finally:
+        running.processes.stop(server.role)
+        copy.mkdir(exist_ok=True)
+        move_files(folder, copy)
+        unmount(folder)
+        folder.rmdir()
+        copy.rename(folder)
+        server.start()
+
+
+@fault(
+    f"For {REFUSED_S:g} s, the file system of the database's tables is full; where MariaDB ends "
+    "itself for that, it is started again when there is room.",
+    at_stake="refused requests",
+    needs=(on_mysql,),
+    safeguard="answers",
+    unavailable=not_mariadb_or_not_root,
+    around=on_small_disk,
+)
+def database_disk_full(running: Running, readers: Readers) -> int:
+    server = server_of(running)
+    filler = server.data / "feed" / "filler"
+    with readers.held_up(), closing(running.connect()) as connection:
+        before = len(running.refused)
+        try:
+            fill(filler)
+            use_up(connection)
+            time.sleep(REFUSED_S)
+            filler.unlink()
+            connection.rollback()
+        except MySQLdb.OperationalError as error:
+            if error.args[0] not in ENDED:
+                raise
+            filler.unlink(missing_ok=True)
+            running.processes.stop(server.role)
+            server.start()
+        return len(running.refused) - before
+
+
+def move_files(source: Path, target: Path) -> None:
+    for file in source.iterdir():
+        shutil.move(file, target / file.name)
+
+
+def unmount(folder: Path) -> None:
+    if folder.is_mount():
+        subprocess.run(["umount", folder], check=True)
+
+
+def fill(filler: Path) -> None:
+    """Leave no room on a file system."""
+    with suppress(OSError), filler.open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(2**20))
+
+
+def use_up(connection: Any) -> None:
+    """Take the room that the table of the posts still has in its file, in an open transaction."""
+    cursor = connection.cursor()
+    for size in SIZES:
+        try:
+            while True:
+                cursor.execute(JUNK, [size])
+        except MySQLdb.OperationalError as error:
+            if error.args[0] != FULL:
+                raise
+
+
 def admin(running: Running) -> Any:
     """Return a connection whose user may write to a database that is read-only."""
     name, _, host = ADMIN.partition("@")
+    return MySQLdb.connect(host=host, port=server_of(running).port, user=name, db="feed")
+
+
+def server_of(running: Running) -> MySQL:
     server = running.server("database")
     assert isinstance(server, MySQL)
-    return MySQLdb.connect(host=host, port=server.port, user=name, db="feed")
+    return server
 
 
 def end_others(own: Any, strangers: Sequence[Any]) -> None:
