@@ -198,7 +198,7 @@ class Service:
         return receipts
 
     def audit(self, accepted: Path) -> dict[str, Any]:
-        """Audit what a reader finds on every app server, against all posts that were accepted."""
+        """Audit the timelines in the store of each database, against all accepted posts."""
         total: Counter[str] = Counter()
         for env in self.environments:
             counts = json.loads(
