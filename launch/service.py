@@ -163,7 +163,6 @@ class Service:
             self.processes.wait_until("web", partial(is_ready, port, address=self.address))
         if pools:
             self._haproxy(ports, **pools).start()
-        self._collect_log()
 
     def start_workers(self) -> None:
         for env in self.environments:
@@ -262,11 +261,6 @@ class Service:
             probes=f"{self.address}:{probes}",
             slow=f"{self.address}:{slow}",
         )
-
-    def _collect_log(self) -> None:
-        if self.variant.log_is_collected:
-            log = str(self.processes.logs / "web.log")
-            self.processes.start("collector", _python("-m", "launch.collector", log), {})
 
     def seed(self, commands: Iterable[Sequence[str]], env: dict[str, str]) -> None:
         """Run management commands, ``migrate`` first, in one process. Raises RunFailed.

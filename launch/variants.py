@@ -77,8 +77,6 @@ class Variant:
     """Further environment variables of the service."""
     workers: tuple[str, ...] = ()
     """Management commands that run beside the app servers."""
-    log_is_collected: bool = False
-    """A process follows the app servers' log and parses every line (``launch.collector``)."""
     options: Mapping[str, object] = field(default_factory=dict)
     """Further options of the locustfile."""
     primaries: int = 0

@@ -20,6 +20,7 @@ from lab.running.options import RunOptions
 from launch.variants import DATABASES, Variant
 from replays.signup.experiment import CONTROL, INSTALLED, SIGNUP, TAKEN, Signup
 from replays.signup.presentation import SIGNUPS, SignupPresentation
+from replays.signup.service import CollectedVariant
 
 PAUSE_S = 1
 PATIENCE_S = 30
@@ -126,9 +127,9 @@ class Published000(Signup):
         step = STEPS.get(name)
         if step is None:
             return super().variant(name)
-        plain = Variant.plain(name, "mysql_tuned", {**FOUND, **step.settings})
-        database = replace(DATABASES["mysql_tuned"], threads=THREADS)
-        return replace(plain, database=database, log_is_collected=step.log_is_collected)
+        kind = CollectedVariant if step.log_is_collected else Variant
+        plain = kind.plain(name, "mysql_tuned", {**FOUND, **step.settings})
+        return replace(plain, database=replace(DATABASES["mysql_tuned"], threads=THREADS))
 
     def loads(self, options: RunOptions) -> list[Load]:
         return [

@@ -21,6 +21,8 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.http import HttpRequest, HttpResponse
 
+from replays.replicas import PrimaryRouter
+
 COOKIE = "written"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 CATCH_UP_WITHIN_S = 0.05
@@ -33,20 +35,11 @@ _choose_once: ContextVar[Callable[[], str]] = ContextVar("choice", default=lambd
 """Called at the first read, so that a request without one waits for nothing."""
 
 
-class Router:
-    """Django's DATABASE_ROUTERS: reads go to the chosen replica, everything else to the primary."""
+class Router(PrimaryRouter):
+    """Reads go to the chosen replica, everything else to the primary."""
 
     def db_for_read(self, model: Any, **hints: Any) -> str:
         return _choose_once.get()()
-
-    def db_for_write(self, model: Any, **hints: Any) -> str:
-        return DEFAULT_DB_ALIAS
-
-    def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool:
-        return True
-
-    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
-        return db == DEFAULT_DB_ALIAS
 
 
 def note_writes(get_response: Handler) -> Handler:

@@ -9,8 +9,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import connection
 from django.http import HttpRequest, HttpResponse
+
+from replays.replicas import PrimaryRouter
 
 _is_expensive: ContextVar[bool] = ContextVar("is_expensive", default=False)
 
@@ -40,18 +42,9 @@ def give_back_connection() -> None:
         connection.close()
 
 
-class Router:
+class Router(PrimaryRouter):
     def db_for_read(self, model: type, **hints: Any) -> str | None:
         return _alias()
-
-    def db_for_write(self, model: type, **hints: Any) -> str:
-        return DEFAULT_DB_ALIAS
-
-    def allow_relation(self, one: Any, other: Any, **hints: Any) -> bool:
-        return True
-
-    def allow_migrate(self, db: str, app_label: str, **hints: Any) -> bool:
-        return db == DEFAULT_DB_ALIAS
 
 
 def _alias() -> str | None:

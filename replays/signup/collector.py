@@ -1,4 +1,4 @@
-"""Follows a log and parses every line: python -m launch.collector FILE.
+"""Follows a log and parses every line: python -m replays.signup.collector FILE.
 
 As a log router beside an app server does. The fields of each line go to standard output as JSON;
 they are sent nowhere.
