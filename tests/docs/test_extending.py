@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 @pytest.fixture(scope="module")
 def command(folder):
     """Run a command of the page in the folder, after makemigrations; return the result."""
-    variables = dict(it.split("=") for it in VARIABLES.split())
+    variables = dict(variable.split("=") for variable in VARIABLES.split())
     env = os.environ | variables | {"PYTHONPATH": str(folder)}
 
     def run(line, *options):
@@ -101,7 +101,7 @@ def test_the_laboratory_finds_the_experiment_and_audits_its_variants(command, tm
 
 
 def test_the_bench_draws_the_stores(command, tmp_path):
-    done = command(BENCH, f"--out={tmp_path}")
+    done = command(BENCH, "--seconds=0.1", f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
     picture = (tmp_path / "batch.svg").read_text()

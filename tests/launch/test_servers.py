@@ -128,8 +128,8 @@ def external(mysql, redis_server):
     return mysql.environment | redis_server.environment
 
 
-def laboratory(tmp_path, environment, variant="mysql_tuned-task-ring"):
-    arguments = [f"--variants={variant}", *SMALL, "--servers=external", f"--out={tmp_path}/out"]
+def laboratory(out, environment, variant):
+    arguments = [f"--variants={variant}", *SMALL, "--servers=external", f"--out={out}"]
     done = subprocess.run(
         [sys.executable, "-m", "lab", "run", "fanout", "--shared", *arguments],
         env=os.environ | environment,
@@ -137,63 +137,57 @@ def laboratory(tmp_path, environment, variant="mysql_tuned-task-ring"):
         text=True,
         timeout=600,
     )
-    (path,) = (tmp_path / "out").glob("*/result.json")
+    (path,) = out.glob("*/result.json")
     return done, json.loads(path.read_text())
 
 
 def test_external_servers_serve_a_run_and_are_not_changed(tmp_path, external, mysql):
-    done, result = laboratory(tmp_path, external)
+    """All are taken as they are, by a user with one right."""
+
+    def execute(sql):
+        with mysql.connect() as connection:
+            return connection.cursor().execute(sql)
+
+    execute("CREATE USER runner@127.0.0.1 IDENTIFIED BY 'secret'")
+    external["DATABASE_URL"] = f"mysql://runner:secret@127.0.0.1:{mysql.port}/feed"
+    variant = "mysql_asis-task-ring"
+    refused, result = laboratory(tmp_path / "refused", external, variant)
+    assert refused.returncode == 1
+    (right,) = re.findall("its user needs (GRANT .*@)…", result["errors"][0])
+    execute(f"{right}127.0.0.1")
+
+    done, result = laboratory(tmp_path / "out", external, variant)
 
     assert done.returncode == 0, done.stderr
     assert result["audit"]["ok"]
-    servers = result["environment"]["servers"]
-    assert all("(external" in version for version in servers.values())
-    assert servers["database"].startswith(f"{mysql.version()} (external, ")
-    with mysql.connect() as connection:
-        cursor = connection.cursor()
-        assert cursor.execute("SHOW DATABASES LIKE 'feedlab%'") == 0
+    versions = result["environment"]["servers"]
+    assert all("(external" in version for version in versions.values())
+    assert versions["database"].startswith(f"{mysql.version()} (external, ")
+    assert "max_connections=1000" in versions["database"]
+    assert result["cpu_s"]["database"] is None
+    assert execute("SHOW DATABASES LIKE 'feedlab%'") == 0
     for name in ("REDIS_URL", "BROKER_URL"):
         assert redis.Redis.from_url(external[name]).dbsize() == 0
 
 
-def test_an_external_redis_with_keys_is_refused_and_not_changed(tmp_path, external):
+@pytest.mark.parametrize(
+    ("variant", "wrong"),
+    [
+        ("mysql_tuned-task-ring", "has to name an empty database"),
+        ("mysql_default-inline-setbased", "max_connections is 1000, not 150"),
+    ],
+)
+def test_external_servers_that_do_not_fit_are_refused_and_not_changed(
+    variant, wrong, tmp_path, external
+):
     client = redis.Redis.from_url(external["REDIS_URL"])
     client.set("mine", "dear to me")
 
-    done, result = laboratory(tmp_path, external)
+    done, result = laboratory(tmp_path / "out", external, variant)
 
-    assert done.returncode == 1
-    assert "has to name an empty database" in result["errors"][0]
     assert client.getdel("mine") == b"dear to me"
-
-
-def test_an_external_database_with_another_profile_is_refused(tmp_path, external):
-    done, result = laboratory(tmp_path, external, variant="mysql_default-inline-setbased")
-
     assert done.returncode == 1
-    assert "max_connections is 1000, not 150" in result["errors"][0]
-
-
-def test_a_server_as_it_is_needs_one_right(tmp_path, mysql):
-    def execute(sql):
-        with mysql.connect() as connection:
-            connection.cursor().execute(sql)
-
-    execute("CREATE USER runner@127.0.0.1 IDENTIFIED BY 'secret'")
-    url = f"mysql://runner:secret@127.0.0.1:{mysql.port}/feed"
-    environment, variant = {"DATABASE_URL": url}, "mysql_asis-outbox-setbased"
-
-    done, result = laboratory(tmp_path / "refused", environment, variant)
-
-    assert done.returncode == 1
-    (needed,) = re.findall("its user needs (GRANT .*@)…", result["errors"][0])
-    execute(f"{needed}127.0.0.1")
-    done, result = laboratory(tmp_path, environment, variant)
-
-    assert done.returncode == 0, done.stderr
-    assert result["audit"]["ok"]
-    assert "max_connections=1000" in result["environment"]["servers"]["database"]
-    assert result["cpu_s"]["database"] is None
+    assert wrong in result["errors"][0]
 
 
 def test_only_an_external_server_is_taken_as_it_is(processes, tmp_path):
