@@ -74,7 +74,7 @@ class Api:
         start = "" if before is None else f"&before={before}"
         answer = self._get(person, f"/v1/feed/?limit={limit}{start}")
         try:
-            posts = [Post(int(it["id"]), int(it["author"])) for it in answer["posts"]]
+            posts = [Post(int(post["id"]), int(post["author"])) for post in answer["posts"]]
             return posts, answer["next"] is None
         except (KeyError, TypeError, ValueError):
             raise self._broken(person, f"/v1/feed/ says {answer!r:.80}") from None

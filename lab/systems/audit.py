@@ -91,8 +91,8 @@ class FeedAudit:
 
     def await_newest(self) -> Iterator[int]:
         """Wait until each feed shows the newest post that is due; yield how many don't yet."""
-        newest = {it: max(due) for it in self._people if (due := self._due(it))}
-        yield from self._until_all(lambda it: self._shows(it, newest[it]), list(newest))
+        newest = {person: max(due) for person in self._people if (due := self._due(person))}
+        yield from self._until_all(lambda person: self._shows(person, newest[person]), list(newest))
 
     def read_all(self) -> Iterator[int]:
         """Read each feed to its end, again while a post is missing; yield how many lack one."""
@@ -122,7 +122,9 @@ class FeedAudit:
         with ThreadPoolExecutor(READERS) as readers:
             while waiting:
                 complete = readers.map(is_complete, waiting)
-                waiting = [it for it, done in zip(waiting, complete, strict=True) if not done]
+                waiting = [
+                    person for person, done in zip(waiting, complete, strict=True) if not done
+                ]
                 yield len(waiting)
                 if waiting:
                     self.complete_at = 0.0

@@ -39,9 +39,9 @@ def conclude(measured: Measured, service: OutsideService) -> None:
         )
     if service.asked_friends() != service.friends:
         raise RunFailed("friendships changed during the run, so it can't be audited")
-    posts = [it for it in measured.requests.rows if it.name == POST]
-    result.audit = as_audit(audit.counts(sum(bool(it.error) for it in posts)))
-    accepted_at = [it.ended_at for it in posts if not it.error]
+    posts = [request for request in measured.requests.rows if request.name == POST]
+    result.audit = as_audit(audit.counts(sum(bool(post.error) for post in posts)))
+    accepted_at = [post.ended_at for post in posts if not post.error]
     if audit.complete_at and accepted_at:
         result.drain_s = round(max(0.0, audit.complete_at - max(accepted_at)), 3)
     _record_lag(measured)
@@ -69,11 +69,15 @@ def _until(give_up_at: float, rounds: Iterator[int], advance: Advance) -> int:
 def _record_lag(measured: Measured) -> None:
     """Record the lag; a post that was not seen counts as the time for which it was looked for."""
     result, (start, end) = measured.result, measured.requests.window
-    looks = [it for it in measured.requests.rows if it.name == SEEN and start <= it.begun_at < end]
-    told = [name for name, least in LEAST.items() if len(looks) >= least]
-    result.lag_ms = dict.fromkeys(LEAST) | figures.percentiles([it.ms for it in looks], told)
+    looks = [
+        request
+        for request in measured.requests.rows
+        if request.name == SEEN and start <= request.begun_at < end
+    ]
+    known = [name for name, least in LEAST.items() if len(looks) >= least]
+    result.lag_ms = dict.fromkeys(LEAST) | figures.percentiles([look.ms for look in looks], known)
     result.deliveries = None
-    unseen = sum(bool(it.error) for it in looks)
+    unseen = sum(bool(look.error) for look in looks)
     result.environment["limitations"].append(
         LIMITATION.format(name=result.variant, seen=len(looks), unseen=unseen)
     )

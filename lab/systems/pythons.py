@@ -50,5 +50,5 @@ def call(what: str, argv: Sequence[str], within_s: float) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RunFailed(f"{what} can't be had: {error}") from error
     if done.returncode:
-        said = done.stderr.decode(errors="replace").strip().splitlines() or [str(done.returncode)]
-        raise RunFailed(f"{what} can't be had: {said[-1]}")
+        output = done.stderr.decode(errors="replace").strip().splitlines() or [str(done.returncode)]
+        raise RunFailed(f"{what} can't be had: {output[-1]}")

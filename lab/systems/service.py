@@ -51,12 +51,15 @@ class OutsideService(Service):
 
     def asked_friends(self) -> Friends:
         with ThreadPoolExecutor(READERS) as readers:
-            told = readers.map(self.api.friends, self.people)
-            return {it.id: friends for it, friends in zip(self.people, told, strict=True)}
+            friends_of = readers.map(self.api.friends, self.people)
+            return {
+                person.id: friends for person, friends in zip(self.people, friends_of, strict=True)
+            }
 
     def friendships(self, seed: Seed) -> list[tuple[int, int]]:
         """Return the seed's friendships, each as (person, friend) and (friend, person)."""
-        graph = (f"--{it}={told}" for it, told in seed._replace(password=None).arguments().items())
+        options = seed._replace(password=None).arguments().items()
+        graph = (f"--{name}={value}" for name, value in options)
         command = (sys.executable, "manage.py", "list_friendships", *graph, "--skip-checks")
         rows = csv.DictReader(self.processes.lines("friendships", command, {}))
         return [(int(row["person_id"]), int(row["friend_id"])) for row in rows]
@@ -120,7 +123,11 @@ class AdapterService(OutsideService):
         self.python = str(pythons.python(requirements)) if requirements.exists() else sys.executable
         for server in self.servers:
             server.start()
-        self._write("tokens", "token", [(it, secrets.token_hex()) for it in _ids(seed)])
+        self._write(
+            "tokens",
+            "token",
+            [(number, secrets.token_hex()) for number in range(1, seed.people + 1)],
+        )
         self.seeded = self.friendships(seed)
         self._write("friendships", "friend_id", self.seeded)
         self.processes.call("seed", self._argv(self.variant.seed), self.environment)
@@ -136,8 +143,10 @@ class AdapterService(OutsideService):
         self.processes.start("web", self._argv(self.variant.web), self.environment)
         self.processes.wait_until("web", lambda: is_ready(self.port))
         self.meet(self.seed_of_people)
-        told = {(it, friend) for it, friends in self.friends.items() for friend in friends}
-        if told != {*self.seeded}:
+        listed = {
+            (person, friend) for person, friends in self.friends.items() for friend in friends
+        }
+        if listed != {*self.seeded}:
             raise RunFailed(f"{self.variant.name} tells other friendships than it was seeded with")
 
     @property
@@ -155,12 +164,8 @@ class AdapterService(OutsideService):
 
     def _argv(self, arguments: Sequence[str]) -> list[str]:
         known = {"port": self.port, "cores": CORES, "app_workers": CORES + 1}
-        return [self.python, *(it.format(**known) for it in arguments)]
+        return [self.python, *(argument.format(**known) for argument in arguments)]
 
     def _write(self, name: str, column: str, rows: Sequence[tuple[int, object]]) -> None:
         with (self.folder / f"{name}.csv").open("w", newline="") as file:
             csv.writer(file).writerows([("person_id", column), *rows])
-
-
-def _ids(seed: Seed) -> range:
-    return range(1, seed.people + 1)

@@ -109,8 +109,8 @@ def adapters() -> dict[str, AdapterVariant]:
 
 
 def _adapter(path: Path) -> AdapterVariant:
-    told = tomllib.loads(path.read_text())
-    servers = told["servers"]
+    described = tomllib.loads(path.read_text())
+    servers = described["servers"]
     return AdapterVariant(
         name=path.parent.name,
         database=DATABASES["mysql_tuned"] if "mysql" in servers else Database(),
@@ -118,12 +118,12 @@ def _adapter(path: Path) -> AdapterVariant:
         store="",
         broker="rabbitmq" if "rabbitmq" in servers else None,
         folder=path.parent,
-        seed=tuple(told["seed"]),
-        web=tuple(told["web"]),
-        beside=tuple(map(tuple, told["workers"])),
-        packages=tuple(told["packages"]),
+        seed=tuple(described["seed"]),
+        web=tuple(described["web"]),
+        beside=tuple(map(tuple, described["workers"])),
+        packages=tuple(described["packages"]),
         has_redis="redis" in servers,
-        may_lose=told.get("durability_given_away"),
+        may_lose=described.get("durability_given_away"),
     )
 
 

@@ -23,7 +23,7 @@ def person(request):
     return User.objects.get(last_name=request.headers["Authorization"].removeprefix("Bearer "))
 
 
-def told(post):
+def as_json(post):
     created_at = post.timestamp.isoformat()
     author, body = int(post.actor_object_id), post.description
     return {"id": post.id, "author": author, "body": body, "created_at": created_at}
@@ -32,7 +32,7 @@ def told(post):
 def posts(request):
     sent = json.loads(request.body)
     ((_, post),) = action.send(person(request), verb="posted", description=sent["body"])
-    return JsonResponse(told(post), status=201)
+    return JsonResponse(as_json(post), status=201)
 
 
 def feed(request):
@@ -40,7 +40,7 @@ def feed(request):
     found = user_stream(person(request), with_user_activity=True).order_by("-id")
     if "before" in request.GET:
         found = found.filter(id__lt=int(request.GET["before"]))
-    page = [*map(told, found[:limit])]
+    page = [*map(as_json, found[:limit])]
     more = len(page) == limit and request.build_absolute_uri(f"?before={page[-1]['id']}")
     return JsonResponse({"posts": page, "next": more or None})
 

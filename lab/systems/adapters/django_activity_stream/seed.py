@@ -25,8 +25,8 @@ User.objects.bulk_create(
 person = ContentType.objects.get_for_model(User)
 Follow.objects.bulk_create(
     (
-        Follow(user_id=int(it["person_id"]), content_type=person, object_id=it["friend_id"])
-        for it in rows("FRIENDSHIPS")
+        Follow(user_id=int(row["person_id"]), content_type=person, object_id=row["friend_id"])
+        for row in rows("FRIENDSHIPS")
     ),
     batch_size=5000,
 )

@@ -13,7 +13,7 @@ def person(request):
     return int(owner)
 
 
-def told(post):
+def as_json(post):
     return {
         "id": post.object_id,
         "author": post.actor_id,
@@ -25,7 +25,7 @@ def told(post):
 class Posts:
     def on_post(self, request, response):
         post = publish(person(request), request.media["body"])
-        response.media, response.status = told(post), falcon.HTTP_201
+        response.media, response.status = as_json(post), falcon.HTTP_201
 
 
 class Feeds:
@@ -34,7 +34,7 @@ class Feeds:
         posts = page(person(request), request.get_param_as_int("before"), limit)
         more = f"{request.uri.partition('?')[0]}?before={posts[-1].object_id}" if posts else None
         is_last = len(posts) < limit
-        response.media = {"posts": [*map(told, posts)], "next": None if is_last else more}
+        response.media = {"posts": [*map(as_json, posts)], "next": None if is_last else more}
 
 
 class Friends:

@@ -53,7 +53,7 @@ class Friends(Manager):
     user_feed_class = OwnPosts
 
     def get_user_follower_ids(self, user_id):
-        friends = [int(it) for it in store.smembers(f"friends:{user_id}")]
+        friends = [int(friend) for friend in store.smembers(f"friends:{user_id}")]
         return {FanoutPriority.HIGH: [user_id, *friends]}
 
 
