@@ -5,10 +5,10 @@ from pathlib import Path
 from launch.processes import Processes, RunFailed
 from launch.servers.base import LAUNCHERS, Backend
 from launch.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
-from launch.servers.mysql import MySQL, MySQLWithOptions
+from launch.servers.mysql import MySQL
 from launch.servers.rabbitmq import RabbitMQ
 from launch.servers.redis import Cluster, Redis
-from launch.variants import AS_IS, Database, Variant
+from launch.variants import AS_IS, Variant
 
 EXTERNAL = "external"
 CHOICES = (*LAUNCHERS, EXTERNAL)
@@ -31,7 +31,17 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
         return _external(variant, processes)
     if database.profile == AS_IS:
         raise RunFailed("mysql_asis is your own server: --servers external, and DATABASE_URL")
-    servers = _databases(database, processes, folder, choice)
+    servers: list[Backend] = []
+    if database.profile:
+        servers.append(
+            MySQL(
+                processes,
+                folder / "mysql",
+                choice,
+                profile=database.profile,
+                options=database.options,
+            )
+        )
     if variant.uses_redis:
         servers.append(Redis(processes, folder / "redis", choice))
     if variant.broker == "rabbitmq":
@@ -52,15 +62,3 @@ def _external(variant: Variant, processes: Processes) -> list[Backend]:
         *(ExternalRedis(processes, name) for name in redis_names),
         *([ExternalRabbitMQ(processes)] if variant.broker == "rabbitmq" else []),
     ]
-
-
-def _databases(
-    database: Database, processes: Processes, folder: Path, launcher: str
-) -> list[Backend]:
-    """Return the database server; none for SQLite."""
-    profile, options, place = database.profile, database.options, folder / "mysql"
-    if not profile:
-        return []
-    if options:
-        return [MySQLWithOptions(processes, place, "local", profile=profile, options=options)]
-    return [MySQL(processes, place, launcher, profile=profile)]

@@ -93,8 +93,15 @@ class MySQL(Server):
         return True
 
     def after_start(self) -> None:
+        """Make the database. Raises RunFailed if the server changed its options, as it does where
+        few files may be open."""
         with self.connect() as connection:
-            connection.cursor().execute(creation_of("feed"))
+            cursor = connection.cursor()
+            cursor.execute(creation_of("feed"))
+            cursor.execute("SHOW GLOBAL VARIABLES")
+            wrong = differences(dict(map(_named_value, self.options)), dict(cursor.fetchall()))
+        if wrong:
+            raise RunFailed(f"the database took other options: {', '.join(wrong)} (ulimit -n?)")
 
     def version(self) -> str:
         with self.connect() as connection:
@@ -107,19 +114,6 @@ class MySQL(Server):
 
     def connect(self) -> Any:
         return MySQLdb.connect(host=self.address, port=self.port, user="root", connect_timeout=2)
-
-
-class MySQLWithOptions(MySQL):
-    """Fails if the server changed its options, as it does where few files may be open."""
-
-    def after_start(self) -> None:
-        super().after_start()
-        with self.connect() as connection:
-            cursor = connection.cursor()
-            cursor.execute("SHOW GLOBAL VARIABLES")
-            wrong = differences(dict(map(_named_value, self.options)), dict(cursor.fetchall()))
-        if wrong:
-            raise RunFailed(f"the database took other options: {', '.join(wrong)} (ulimit -n?)")
 
 
 def differences(expected: Mapping[str, str], settings: Mapping[str, str]) -> list[str]:

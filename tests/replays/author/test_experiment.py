@@ -20,7 +20,7 @@ from lab.running.load import Load
 from lab.running.services import service_for
 from lab.systems import pythons
 from launch.processes import Processes, RunFailed
-from launch.servers import MySQLWithOptions, servers_for
+from launch.servers import MySQL, servers_for
 from launch.service import Service
 from launch.variants import UnknownVariant
 from replays.author import source
@@ -162,9 +162,7 @@ def mysql(tmp_path_factory):
 
 
 def told(processes, folder, *options):
-    return MySQLWithOptions(
-        processes, folder / "mysql", "local", profile="default.cnf", options=options
-    )
+    return MySQL(processes, folder / "mysql", "local", profile="default.cnf", options=options)
 
 
 @pytest.fixture(params=["sqlite", "mysql"])
