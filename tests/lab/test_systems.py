@@ -33,7 +33,7 @@ RING = [
 ]
 POSTS = 3 * PEOPLE
 """2,520 deliveries, of which a planted fault hits two."""
-SMALL = ["--shared", "--users=20", "--run-time=2s", "--drain-within=2s"]
+SMALL = ["--shared", "--users=20", "--run-time=2s"]
 
 
 @contextmanager
@@ -120,9 +120,7 @@ def test_how_much_is_missing_and_how_long_it_is_waited_for_is_told(monkeypatch, 
 
         assert _until(time.monotonic() + 2, audit.await_newest(), advance) == 1
 
-    told = capsys.readouterr().err
-    assert "  1 feeds lack posts; given up in 1 s\n" in told
-    assert told.endswith("  1 feeds lack posts; given up in 0 s\n")
+    assert capsys.readouterr().err.endswith("  1 feeds lack posts; given up in 0 s\n")
 
 
 def test_a_closed_port_is_told_with_what_to_do():
@@ -250,7 +248,7 @@ def test_our_service_is_clean_from_outside(tmp_path):
     assert result["errors"] == []
     assert result["audit"]["ok"]
     assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
-    assert result["drain_s"] < 2
+    assert result["drain_s"] < 60
     assert result["cpu_s"]["web"] > 0
     assert result["cpu_s"]["workers"] > 0
     assert result["deliveries"] is None
@@ -276,7 +274,8 @@ def test_an_adapter_is_found_by_its_folder_and_its_drops_by_the_audit(adapter, t
     out = tmp_path / "out"
     people = ["--people=100", "--friends=60"]
 
-    status = main(["run", "fanout", "--variants=planted", *people, *SMALL, f"--out={out}"])
+    options = [*SMALL, "--drain-within=2s", f"--out={out}"]
+    status = main(["run", "fanout", "--variants=planted", *people, *options])
 
     result = json.loads((out / "planted-1/result.json").read_text())
     assert list(adapters()) == ["planted"]

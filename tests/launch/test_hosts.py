@@ -53,7 +53,7 @@ def test_hosts_reach_each_other_and_share_no_ports(hosts):
     hosts.wait_until("one", lambda: answers(hosts, "one") and answers(hosts, "other"))
 
     url = f"http://{hosts.address('one')}:{PORT}"
-    fetch = f"import urllib.request as it; it.urlopen('{url}', timeout=5)"
+    fetch = f"from urllib.request import urlopen; urlopen('{url}', timeout=20)"
     fetched = hosts.start("other", [sys.executable, "-c", fetch], {})
 
     assert fetched.wait(30) == 0

@@ -76,7 +76,7 @@ def test_cpu_is_that_of_a_process_and_its_children(processes):
     while processes.cpu_s()["web"] < 0.5 and time.monotonic() < give_up_at:
         time.sleep(0.05)
 
-    assert 0.5 <= processes.cpu_s()["web"] < 2
+    assert 0.5 <= processes.cpu_s()["web"] < 5
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path):
