@@ -1,46 +1,33 @@
-"""The experiment activity on a small log, and on a service with wrong answers."""
+"""The experiments of activity on small logs: the published tables, and wrong answers."""
 
-import json
-import os
-import subprocess
-import sys
+from tests.replays.runs import run
 
-SMALL = ["--people=20", "--users=10", "--run-time=3s"]
-PLANTED = {"EXTRA_APPS": "tests.replays.activity.planted.Planted"}
 PAGES = ("times", "visits", "summary")
 
 
-def laboratory(out, variants, environment=()):
-    command = [sys.executable, "-m", "lab", "run", "activity", "--shared", f"--variants={variants}"]
-    done = subprocess.run(
-        [*command, *SMALL, f"--out={out}"],
-        env=os.environ | dict(environment),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
-    return done.returncode, {result["variant"]: result for result in found}
+def test_a_volley_on_the_published_tables_is_answered_and_audited(tmp_path):
+    small = ("--loads=visits-7", "--users=7", "--people=20")
+
+    done = run(tmp_path, "published-002", "--variants=sqlite-tags_indexed", *small)
+
+    assert done.status == 0
+    assert list(done.result["routes"]) == ["GET /v1/activity/visits/"]
+    # Each once, all within the second.
+    assert (done.result["requests"], done.result["failures"]) == (7, 0)
+    assert done.result["balance"]["begun_rps"] == 7
+    assert done.result["extra"]["all_mean_ms"] > 0
+    assert done.result["audit"]["ok"]
+    assert done.result["audit"]["compared"] > 20
 
 
-def test_a_run_measures_each_endpoint_and_audits_the_answers(tmp_path):
-    status, found = laboratory(tmp_path, "sqlite-best")
+def test_a_variant_that_answers_wrongly_fails(tmp_path, monkeypatch):
+    monkeypatch.setenv("EXTRA_APPS", "tests.replays.activity.planted.Planted")
+    small = ("--people=20", "--users=10", "--run-time=3s")
 
-    assert status == 0
-    result = found["sqlite-best"]
-    assert result["routes"].keys() == {f"GET /v1/activity/{page}/" for page in PAGES}
-    assert (result["requests"], result["failures"]) == (30, 0)  # all that were due
-    assert result["audit"]["ok"]
-    assert result["audit"]["compared"] > 20
-    assert (
-        "| published: fix 1, 20 within 1 s, each page alone |"
-        in (tmp_path / "report.md").read_text()
-    )
+    done = run(tmp_path, "activity", "--variants=sqlite-indexed", *small)
 
-
-def test_a_variant_that_answers_wrongly_fails(tmp_path):
-    status, found = laboratory(tmp_path, "sqlite-indexed", PLANTED)
-
-    assert status == 1
-    assert found["sqlite-indexed"]["audit"]["wrong_answers"] > 0
-    assert "wrong_answers" in (tmp_path / "report.md").read_text()
+    assert done.status == 1
+    assert done.result["routes"].keys() == {f"GET /v1/activity/{page}/" for page in PAGES}
+    assert (done.result["requests"], done.result["failures"]) == (30, 0)  # all that were due
+    assert done.result["audit"]["wrong_answers"] > 0
+    assert "wrong_answers" in done.report

@@ -27,7 +27,6 @@ from replays.author import source
 from replays.author.audit import audit
 from replays.author.effects import effects
 from replays.author.factors import Factors, FactorsOfOurs
-from replays.author.published import Published003
 from replays.author.service import AuthorService
 from replays.author.variants import CROSSED, STEPS, Crossing, named
 from tests.locustfiles.load import Run
@@ -61,8 +60,12 @@ def repository(tmp_path):
     return folder, subprocess.run(head, capture_output=True, check=True, text=True).stdout.strip()
 
 
-def test_the_code_is_fetched_once(repository, cache, monkeypatch):
+def test_the_code_is_fetched_once_also_after_a_failure(repository, cache, monkeypatch):
     folder, commit = repository
+    monkeypatch.setenv(source.ADDRESS, NOWHERE)
+    with pytest.raises(RunFailed, match=rf"{NOWHERE}.* can't be had: ") as failed:
+        source.fetched(commit)
+    assert "\n" not in str(failed.value)
     monkeypatch.setenv(source.ADDRESS, str(folder))
 
     code = source.fetched(commit)
@@ -70,29 +73,6 @@ def test_the_code_is_fetched_once(repository, cache, monkeypatch):
 
     assert (code / "code.py").read_text() == "first = True\n"
     assert source.fetched(commit) == code
-
-
-def test_a_failed_download_of_the_code_is_reported_in_one_line_and_retried(
-    repository, cache, monkeypatch
-):
-    folder, commit = repository
-    monkeypatch.setenv(source.ADDRESS, NOWHERE)
-    with pytest.raises(RunFailed, match=rf"{NOWHERE}.* can't be had: ") as failed:
-        source.fetched(commit)
-    monkeypatch.setenv(source.ADDRESS, str(folder))
-
-    assert "\n" not in str(failed.value)
-    assert (source.fetched(commit) / "code.py").exists()
-
-
-def test_missing_packages_are_reported_in_one_line(cache, tmp_path):
-    requirements = tmp_path / "requirements.txt"
-    requirements.write_text(f"{NOWHERE}.whl\n")
-
-    with pytest.raises(RunFailed, match=r"packages \(requirements.txt\) can't be had: ") as failed:
-        pythons.python(requirements)
-
-    assert "\n" not in str(failed.value)
 
 
 def test_without_the_code_its_variants_fail_one_by_one(cache, monkeypatch):
@@ -113,7 +93,7 @@ def test_without_the_code_its_variants_fail_one_by_one(cache, monkeypatch):
 
 def test_levels_of_all_factors_are_fully_crossed():
     assert len(set(CROSSED)) == 16
-    assert all(Crossing.parse(str(it)) == it for it in CROSSED)
+    assert all(Crossing.parse(str(crossing)) == crossing for crossing in CROSSED)
     for experiment in (Factors(), FactorsOfOurs()):
         assert len(experiment.variants) == 16
 
@@ -134,15 +114,10 @@ def test_an_unknown_name_is_refused(name):
         named(name)
 
 
-def test_the_published_steps_stand_beside_ours():
-    for name in STEPS:
-        assert Published003().variant(name) is STEPS[name]
-
-
 def test_the_authors_runs_must_finish_but_need_not_be_clean():
     lossy = {"ok": False, "missing": 9}
 
-    assert all(it.expects(lossy) and not it.expects(None) for it in STEPS.values())
+    assert all(step.expects(lossy) and not step.expects(None) for step in STEPS.values())
 
 
 def test_options_for_containers_are_refused(tmp_path):
@@ -154,29 +129,30 @@ def test_options_for_containers_are_refused(tmp_path):
 def mysql(tmp_path_factory):
     folder = tmp_path_factory.mktemp("mysql")
     with Processes(folder / "logs") as processes:
-        server = told(processes, folder, "--max-connections=40")
+        server = mysql_with(processes, folder, "--max-connections=40")
         server.start()
         with server.connect() as connection:
             connection.select_db("feed")
             yield connection
 
 
-def told(processes, folder, *options):
+def mysql_with(processes, folder, *options):
     return MySQL(processes, folder / "mysql", "local", profile="default.cnf", options=options)
 
 
+@pytest.fixture
+def sqlite():
+    with closing(sqlite3.connect(":memory:")) as connection:
+        yield connection
+
+
 @pytest.fixture(params=["sqlite", "mysql"])
-def database(request, tmp_path):
+def database(request):
     """An empty database with the author's tables: person 1 is a friend of 2 and 3."""
-    connection = (
-        request.getfixturevalue("mysql")
-        if request.param == "mysql"
-        else sqlite3.connect(":memory:")
-    )
+    connection = request.getfixturevalue(request.param)
     cursor = connection.cursor()
     for table in ("post_post", "feed_personrelation", "feed_feedrecord"):
-        if request.param == "mysql":
-            cursor.execute(f"DROP TABLE IF EXISTS {table}")
+        cursor.execute(f"DROP TABLE IF EXISTS {table}")
     for statement in TABLES:
         cursor.execute(statement)
     return connection
@@ -221,11 +197,9 @@ def test_an_accepted_post_that_the_database_lost_is_missing_everywhere(database)
     assert findings(audit(database, {TAGS[0]})) == (3, 3, 0, 0)
 
 
-def test_planted_losses_in_redis_are_found(redis_url):
-    with closing(sqlite3.connect(":memory:")) as database, Redis.from_url(redis_url) as feeds:
+def test_planted_losses_in_redis_are_found(database, redis_url):
+    with Redis.from_url(redis_url) as feeds:
         feeds.flushdb()
-        for statement in TABLES:
-            database.execute(statement)
         deliver(database)
         for owner in (1, 2, 3):
             feeds.zadd(f"feed_{owner}", {1: 0, 2: 0})
@@ -238,14 +212,17 @@ def test_planted_losses_in_redis_are_found(redis_url):
 def test_a_server_with_other_options_is_refused(tmp_path):
     """With a low limit of open files MySQL lowers max_connections, and only logs it."""
     with Processes(tmp_path / "logs") as processes:
-        server = told(processes, tmp_path, "--max-connections=200000")
+        server = mysql_with(processes, tmp_path, "--max-connections=200000")
         with pytest.raises(RunFailed, match=r"max_connections is \d+, not 200000"):
             server.start()
 
 
 def test_the_largest_effect_comes_first():
     """Success depends on the connections, and a little on DEBUG with few of them."""
-    runs = [(1, it, 0.9 if it.max_connections == 1000 else 0.3 - 0.1 * it.debug) for it in CROSSED]
+    runs = [
+        (1, crossing, 0.9 if crossing.max_connections == 1000 else 0.3 - 0.1 * crossing.debug)
+        for crossing in CROSSED
+    ]
 
     first, second, *others = effects(runs, "success")
 
@@ -284,11 +261,11 @@ def verdict_of(results):
 def test_the_authors_code_is_not_compared_with_ours():
     one, other = ran(f"author_{CROSSED[0]}", 80), ran("rowwise_c1000_b128_f1_debug", 0)
     same = ran("author_c1000_b128_f1_debug", 20)
-    told = verdict_of([one, other, same])
+    verdict = verdict_of([one, other, same])
 
     assert verdict_of([one, other]).startswith("No two runs")
-    assert "max_connections 150 → 1000: +60.0 points of success (author)" in told
-    assert "rowwise" not in told
+    assert "max_connections 150 → 1000: +60.0 points of success (author)" in verdict
+    assert "rowwise" not in verdict
 
 
 class Refusing(BaseHTTPRequestHandler):
@@ -323,7 +300,6 @@ def refusing(tmp_path):
         server.shutdown()
 
 
-@pytest.mark.alone
 def test_after_a_failure_there_is_no_pause(refusing, tmp_path):
     options = ("--arrivals=checked", "--users=1", "--exit-code-on-error=0")
 
@@ -331,9 +307,10 @@ def test_after_a_failure_there_is_no_pause(refusing, tmp_path):
 
     rows = done.rows("requests.csv")
     begun = [float(row["timestamp"]) for row in rows]
+    pauses = [after - before for before, after in pairwise(begun[5:])]
     assert [row["status_code"] for row in rows[:6]] == ["500"] * 5 + ["201"]
-    assert begun[5] - begun[0] < 0.8
-    assert all(after - before > 0.9 for before, after in pairwise(begun[5:]))
+    assert begun[5] - begun[0] < min(pauses)  # all five together
+    assert min(pauses) > 0.9
     assert len(done.rows("accepted.csv")) == len(rows) - 5 >= 2
 
 
@@ -346,5 +323,5 @@ def test_sizes_of_failures_and_pauses_after_successes_are_counted(tmp_path):
 
     requests = read_requests(tmp_path, load)
 
-    assert [it.length for it in requests.counted] == [308000, 99]
+    assert [request.length for request in requests.counted] == [308000, 99]
     assert balance_of(requests, load, None).cycle_s == 1.0  # 0.5 s, and 0.5 s with a pause of 1 s

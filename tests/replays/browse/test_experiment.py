@@ -1,70 +1,43 @@
-"""The experiment browse on small runs of real servers, and the findings of its check."""
+"""The experiments of browse on small runs of real servers, and the findings of their check."""
 
-import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from launch import quota
 from launch.processes import Processes
 from launch.variants import UnknownVariant
 from replays.browse.experiment import Browse, Probe, audit
+from replays.browse.published import Published001
+from replays.browse.ramp import users_at
 from replays.replication import Sight
-
-SMALL = ["--loads=smoke", "--users=5", "--run-time=3s", "--people=20"]
-GOOD = "sqlite-counter"
-BLIND = "mysql_tuned-2servers-1replica-blind"
+from tests.replays.runs import run
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    """One good run, and one of late replicas without read-your-own-writes."""
-    out = tmp_path_factory.mktemp("out")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "lab", "run", "browse", "--shared", *SMALL),
-            *(f"--variants={GOOD},{BLIND}", f"--out={out}"),
-        ],
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
-    return done, {result["variant"]: result for result in found}, (out / "report.md").read_text()
+def test_a_run_that_breaks_the_threshold_fails_though_everyone_reads_their_own_writes(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(Published001, "threshold_p99_ms", 0.001)
+    # So many that both requests are made within seconds, though everybody pauses for 4 s.
+    small = ("--loads=smoke", "--users=30", "--run-time=3s", "--people=40")
 
+    done = run(tmp_path, "published-001", "--variants=sqlite-counter", *small)
 
-def test_everyone_reads_their_own_writes(run):
-    result = run[1][GOOD]
-
-    assert result["errors"] == []
-    assert result["audit"]["ok"]
-    assert result["audit"]["looks"] >= 5
-    assert set(result["routes"]) >= {"GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"}
-    assert result["cpu_s"]["web"] > 0
-
-
-def test_late_replicas_without_read_your_own_writes_make_the_check_fail(run):
-    done, found, report = run
-
-    assert found[BLIND]["audit"]["own_write_missed"] > 0
-    assert (found[BLIND]["audit"]["stale"], found[BLIND]["audit"]["ok"]) == (0, False)
-    lag = found[BLIND]["extra"]
-    assert 500 < lag["replica_lag_p50_ms"] <= lag["replica_lag_max_ms"]
-    assert "and 1 read replicas" in found[BLIND]["environment"]["servers"]["database"]
-    assert found[BLIND]["memory_mib"]["proxy"] > 0
-    assert done.returncode == 1
-    assert "own_write_missed" in report
-
-
-def test_a_limit_that_cannot_be_set_is_reported(run, tmp_path):
-    _, found, report = run
-
-    told = any("no app server was held" in it for it in found[GOOD]["environment"]["limitations"])
-    assert told == ("no app server was held to 0.4 cores" in report)
+    (error,) = done.result["errors"]
+    assert done.status == 1
+    assert error.startswith("threshold: p99 ")
+    assert done.result["audit"]["ok"]
+    assert done.result["audit"]["looks"] > 0
+    assert done.result["routes"].keys() >= {"GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"}
+    assert done.result["cpu_s"]["web"] > 0
+    limitations = done.result["environment"]["limitations"]
+    told = any("no app server was held to 0.4 cores" in each for each in limitations)
+    assert told == ("no app server was held to 0.4 cores" in done.report)
     assert told != can_be_limited(tmp_path)
 
 
@@ -72,6 +45,32 @@ def can_be_limited(folder):
     with Processes(folder) as processes:
         idle = processes.start("web", ["sleep", "60"], {})
         return quota.limit(processes, idle.pid, 0.4)
+
+
+def test_late_replicas_without_read_your_own_writes_make_the_check_fail(tmp_path):
+    small = ("--loads=smoke", "--users=5", "--run-time=3s", "--people=20")
+
+    done = run(tmp_path, "browse", "--variants=mysql_tuned-2servers-1replica-blind", *small)
+
+    result = done.result
+    assert done.status == 1
+    assert result["audit"]["own_write_missed"] > 0
+    assert (result["audit"]["stale"], result["audit"]["ok"]) == (0, False)
+    lag = result["extra"]
+    assert 500 < lag["replica_lag_p50_ms"] <= lag["replica_lag_max_ms"]
+    assert "and 1 read replicas" in result["environment"]["servers"]["database"]
+    assert result["memory_mib"]["proxy"] > 0
+    assert "own_write_missed" in done.report
+
+
+@given(st.floats(0, 200), st.integers(1, 500), st.floats(0, 60), st.floats(1, 60))
+def test_the_shape_ramps_up_holds_and_ramps_down(second, peak, ramp_s, hold_s):
+    users = users_at(second, peak, ramp_s, hold_s)
+
+    assert (users is None) == (second >= 2 * ramp_s + hold_s)
+    if ramp_s <= second < ramp_s + hold_s - 1:
+        assert users == peak
+    assert users is None or 1 <= users <= peak
 
 
 WRITTEN = 100.0

@@ -46,7 +46,7 @@ def test_requests_are_spread_and_connections_kept_or_not(keeps, connections, tmp
     with ExitStack() as stack:
         servers = [stack.enter_context(app_server()) for _ in range(2)]
         processes = stack.enter_context(Processes(tmp_path / "logs"))
-        ports = [it.server_port for it in servers]
+        ports = [server.server_port for server in servers]
         nginx = Nginx(processes, tmp_path, port=free_port(), app_ports=ports, keeps=keeps)
         nginx.start()
         client = stack.enter_context(closing(HTTPConnection("127.0.0.1", nginx.port, timeout=10)))
@@ -54,5 +54,5 @@ def test_requests_are_spread_and_connections_kept_or_not(keeps, connections, tmp
             client.request("GET", "/", headers={"Host": "feed.example"})
             assert client.getresponse().read() == b""
 
-    assert [it.hosts for it in servers] == [["feed.example"] * 10] * 2
-    assert [it.connections for it in servers] == [connections] * 2
+    assert [server.hosts for server in servers] == [["feed.example"] * 10] * 2
+    assert [server.connections for server in servers] == [connections] * 2

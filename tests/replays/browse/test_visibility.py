@@ -36,7 +36,7 @@ def test_the_listing_shows_what_one_may_read(listing, policy, post, settings):
     settings.FEED_LISTING = listing
 
     for client, may_read in 2 * every_viewer(policy):
-        shown = [it["id"] for it in client.get("/v1/posts/").json()["posts"]]
+        shown = [post["id"] for post in client.get("/v1/posts/").json()["posts"]]
         assert shown == ([post.id] if may_read else [])
 
 
@@ -78,6 +78,6 @@ def test_an_unknown_listing_is_refused_with_the_known_ones(settings):
 def test_replicas_of_another_server_than_mariadb_are_refused(settings, db):
     settings.REPLICAS = ["replica1"]
 
-    found = [it.id for it in run_checks(databases=["default"])]
+    found = [message.id for message in run_checks(databases=["default"])]
 
     assert ("browse.E001" in found) != getattr(connection, "mysql_is_mariadb", False)

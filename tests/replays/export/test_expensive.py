@@ -17,25 +17,21 @@ from launch.variants import Variant
 from replays.export.app.expensive import Router
 from tests.conftest import client_of
 
-SHARED = {"DB_POOL_SIZE": "1"}
-SPLIT = {"DB_POOL_SIZE": "1", "EXPENSIVE_READS": "1"}
 INSTALLED = {"DJANGO_SETTINGS_MODULE": "replays.export.settings"}
-COMMON = {**INSTALLED, "WEB_WORKERS": "1", "WEB_THREADS": "4", "DB_POOL_TIMEOUT_S": "0.5"}
+SPLIT = {"DB_POOL_SIZE": "1", "EXPENSIVE_READS": "1", "DB_POOL_TIMEOUT_S": "0.5"}
+PROCESS = {"WEB_WORKERS": "1", "WEB_THREADS": "4"}
 
 
 @pytest.fixture
-def start(tmp_path):
-    """Serve with few connections and a pool time-out of half a second."""
+def service(tmp_path):
+    """A service with two pools of one connection each."""
     with Processes(tmp_path / "logs") as processes:
-
-        def start(settings):
-            variant = Variant.plain("mysql_tuned-pools", "mysql_tuned", COMMON | settings)
-            service = Service(variant, processes, tmp_path)
-            service.prepare(Seed(people=10, friends=2))
-            service.start()
-            return service
-
-        yield start
+        settings = INSTALLED | SPLIT | PROCESS
+        variant = Variant.plain("mysql_tuned-pools", "mysql_tuned", settings)
+        service = Service(variant, processes, tmp_path)
+        service.prepare(Seed(people=10, friends=2))
+        service.start()
+        yield service
 
 
 @contextmanager
@@ -85,17 +81,7 @@ def log_in(service):
     return ask(service, "POST", "/v1/token/", '{"username": "nobody", "password": "x"}')
 
 
-def test_requests_wait_for_a_slow_one_in_the_same_pool(start):
-    service = start(SHARED)
-
-    with a_slow_report(service):
-        assert log_in(service) == (503, "1")
-    assert log_in(service) == (401, None)
-
-
-def test_requests_do_not_wait_for_a_slow_one_in_another_pool(start):
-    service = start(SPLIT)
-
+def test_requests_wait_for_a_slow_one_in_the_same_pool_and_not_in_another(service):
     with a_slow_report(service):
         assert log_in(service) == (401, None)
         assert report(service, person=2) == (503, "1")

@@ -32,25 +32,20 @@ def claimed_long_ago(job):
     ExportJob.objects.filter(id=job.id).update(claimed_at=Now() - 2 * services.LEASE)
 
 
-def test_a_job_runs_once(job, folder):
-    assert services.make_next_export()
-    assert not services.make_next_export()
-
-    assert [path.name for path in folder.iterdir()] == [f"{job.id}.csv"]
-
-
-def test_a_claimed_job_is_left_alone_until_its_lease_is_over(job):
+def test_a_job_runs_once_and_a_claimed_one_when_its_lease_is_over(job, folder):
     ExportJob.objects.filter(id=job.id).update(claimed_at=Now())
     assert not services.make_next_export()
 
     claimed_long_ago(job)
     assert services.make_next_export()
+    assert not services.make_next_export()
+    assert [path.name for path in folder.iterdir()] == [f"{job.id}.csv"]
 
 
 def test_a_late_worker_and_the_next_one_mix_no_files(job, folder, monkeypatch):
     """The lease of the first one ends in the middle of its work."""
     posts = [insert_post(2, f"post {number}") for number in range(4)]
-    rows = [Row(it.id, 2, it.created_at, it.body) for it in posts]
+    rows = [Row(post.id, 2, post.created_at, post.body) for post in posts]
 
     def overtaken(person_id):
         yield rows[:1]
@@ -82,22 +77,6 @@ def test_only_the_services_user_reads_exports_and_drafts(job, folder, monkeypatc
     assert [*modes, done.stat().st_mode & 0o777] == [0o700, 0o600, 0o600]
 
 
-def test_drafts_of_all_attempts_are_removed_with_their_job(job, folder, monkeypatch):
-    def die(person_id):
-        raise SystemExit
-
-    monkeypatch.setattr(services, "exported_rows", die)
-    for _ in range(MOST_ATTEMPTS):
-        with pytest.raises(SystemExit):
-            services.make_next_export()
-        claimed_long_ago(job)
-    assert list(folder.iterdir())
-
-    services.remove_exports(1)
-
-    assert list(folder.iterdir()) == []
-
-
 def test_a_job_that_always_fails_is_given_up(job, monkeypatch):
     def fail(person_id):
         raise OSError("disk full")
@@ -114,7 +93,9 @@ def test_a_job_that_always_fails_is_given_up(job, monkeypatch):
     assert services.order_export(person_id=1, file_format="csv").id != job.id
 
 
-def test_a_job_that_kills_its_workers_is_given_up(job, monkeypatch):
+def test_a_job_that_kills_its_workers_is_given_up_and_goes_with_their_drafts(
+    job, folder, monkeypatch
+):
     def die(person_id):
         raise SystemExit
 
@@ -127,6 +108,9 @@ def test_a_job_that_kills_its_workers_is_given_up(job, monkeypatch):
     assert not services.make_next_export()
     job.refresh_from_db()
     assert job.state == "failed"
+    assert len(list(folder.iterdir())) == MOST_ATTEMPTS
+    services.remove_exports(1)
+    assert list(folder.iterdir()) == []
 
 
 def test_old_exports_are_removed_with_their_files(job, folder, settings):
@@ -142,12 +126,12 @@ def test_old_exports_are_removed_with_their_files(job, folder, settings):
     assert [path.name for path in folder.iterdir()] == [f"{fresh.id}.csv"]
 
 
-@pytest.mark.parametrize(("person", "friend"), [(1, 2), (2, 1)])
-def test_what_is_ready_does_not_outlive_a_friendship(job, folder, person, friend):
+@pytest.mark.parametrize("pair", [(1, 2), (2, 1)])
+def test_what_is_ready_does_not_outlive_a_friendship(job, folder, pair):
     services.make_next_export()
     assert list(folder.iterdir())
 
-    unfriend(person, friend)
+    unfriend(*pair)
 
     assert list(folder.iterdir()) == []
     assert not ExportJob.objects.exists()

@@ -1,78 +1,54 @@
-"""The experiment signup, on a database that fails between the writes of every fifth sign-up."""
+"""The experiments of sign-up, small: with a log collector, and with a database that fails."""
 
 import json
-import os
-import subprocess
-import sys
-from unittest.mock import ANY
 
 import pytest
 
 from lab.experiments import EXPERIMENTS
 from lab.running.options import RunOptions
 from launch.variants import UnknownVariant
+from tests.replays.runs import run
 
-ATOMIC, TORN = "sqlite-pbkdf2_fast", "sqlite-pbkdf2_fast-three_commits"
-PLANTED = {"EXTRA_APPS": "tests.replays.signup.torn.Torn"}
 SIGNUP = EXPERIMENTS["signup"]
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    out = tmp_path_factory.mktemp("out")
-    done = subprocess.run(
-        [
-            *(
-                sys.executable,
-                "-m",
-                "lab",
-                "run",
-                "signup",
-                "--shared",
-                f"--variants={ATOMIC},{TORN}",
-            ),
-            *("--users=20", "--run-time=3s", f"--out={out}"),
-        ],
-        env=os.environ | PLANTED,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
-    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
-    return done, (out / "report.md").read_text(), {it["variant"]: it for it in found}
+def test_a_class_signs_up_while_its_log_is_collected(tmp_path):
+    small = ("--loads=signup-10x10s", "--users=3", "--run-time=2s", "--people=20")
+
+    done = run(tmp_path, "published-000", "--variants=log_collector", *small)
+
+    (log,) = tmp_path.glob("log_collector-*/logs/collector.log")
+    collected = map(json.loads, log.read_text().splitlines())
+    created = [
+        line for line in collected if line.get("path") == "/v1/signup/" and line["status"] == "201"
+    ]
+    assert done.status == 0
+    assert list(done.result["routes"]) == ["POST /v1/signup/"]
+    assert 0 < done.result["requests"] <= len(created)
+    assert done.result["audit"]["ok"]
 
 
-def test_the_check_finds_half_made_people(run):
-    done, report, found = run
+def test_half_made_people_are_found_where_the_database_fails(tmp_path, monkeypatch):
+    """It fails between the writes of every fifth sign-up."""
+    monkeypatch.setenv("EXTRA_APPS", "tests.replays.signup.torn.Torn")
+    small = ("--users=20", "--run-time=3s")
 
-    audit = found[TORN]["audit"]
-    assert done.returncode == 1
+    done = run(tmp_path, "signup", "--variants=sqlite-pbkdf2_fast-three_commits", *small)
+
+    audit, extra = done.result["audit"], done.result["extra"]
+    assert done.status == 1
+    assert done.result["failures"] > 0
     assert not audit["ok"]
     assert audit["half_made"] > 0
     assert audit["lost"] == 0
-    assert f"FAILED: {audit['half_made']} half_made" in report
-
-
-def test_one_transaction_leaves_nothing_of_a_failed_sign_up(run):
-    result = run[2][ATOMIC]
-
-    assert result["failures"] > 0
-    assert result["audit"] == {"people": ANY, "half_made": 0, "lost": 0, "ok": True}
-    assert result["audit"]["people"] > SIGNUP.seed.people + result["failures"]
-
-
-def test_a_result_has_the_figures_of_the_controls(run):
-    result = run[2][ATOMIC]
-
-    assert result["load"] == "20x3s"
-    assert result["offered_rps"] == 16
-    assert 0 < result["extra"]["signups_per_s"] < 20
-    assert 0 < result["extra"]["control_idle_p95_ms"]
-    assert 0 < result["extra"]["control_p95_ms"]
-    assert 0 < result["extra"]["taken_mean_ms"]
-    assert result["extra"]["turned_away"] == 0
-    assert result["routes"]["POST /v1/signup/ (taken)"]["failures"] == 0
-    assert result["routes"]["POST /v1/posts/"]["failures"] == 0
+    assert f"FAILED: {audit['half_made']} half_made" in done.report
+    assert (done.result["load"], done.result["offered_rps"]) == ("20x3s", 16)
+    assert 0 < extra["signups_per_s"] < 20
+    for figure in ("control_idle_p95_ms", "control_p95_ms", "taken_mean_ms"):
+        assert extra[figure] > 0
+    assert extra["turned_away"] == 0
+    for route in ("POST /v1/signup/ (taken)", "POST /v1/posts/"):
+        assert done.result["routes"][route]["failures"] == 0
 
 
 @pytest.mark.parametrize(
