@@ -16,8 +16,6 @@ SHARED = tuple(name for name, database in DATABASES.items() if database.files ==
 QUERIES = ("as_found", "fewer_queries", "indexed", "best")
 TAGS = ("tags_as_found", "tags_fewer_queries", "tags_indexed")
 """The same on the published tables."""
-LAST_DAY = "2025-12-31"
-"""Last day of the log: six months, with 2,000 rows per person."""
 INSTALLED = {
     "DJANGO_SETTINGS_MODULE": "replays.activity.settings",
     # A worker that scans for so long isn't dead. If it were killed, its clients would ask again
@@ -51,18 +49,17 @@ class Activity(Experiment):
                 arrivals=options.arrivals or "open",
                 warm_up_s=2,
                 patience_s=TIMEOUT_S + 1,
-                options={"last-day": LAST_DAY},
             )
             for rate, run_time_s in rates.items()
         ]
 
     def seeding(self) -> Sequence[Sequence[str]]:
-        return (("seed_visits", f"--until={LAST_DAY}"),)
+        return (("seed_visits",),)
 
     def conclude(self, measured: Measured) -> None:
         service = measured.service
         service.stop_web()
-        options = (f"--within-s={AUDIT_WITHIN_S}", f"--until={LAST_DAY}", "--json")
+        options = (f"--within-s={AUDIT_WITHIN_S}", "--json")
         with stage("audit"):
             (env,) = service.environments
             found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))

@@ -12,7 +12,7 @@ one second, always for the same person:
 import random
 import time
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import timedelta
 from itertools import count, cycle, islice
 from typing import Any
 
@@ -25,9 +25,8 @@ from locust.exception import StopUser
 
 from locustfiles.arrivals import Open
 from locustfiles.visitor import Visitor
+from replays.activity import DAYS, LAST_DAY
 
-DAYS = 28
-"""Requested days are among this many before the last day of the log."""
 TIMES = "/v1/activity/times/"
 VISITS = "/v1/activity/visits/"
 SUMMARY = "/v1/activity/summary/"
@@ -39,9 +38,7 @@ VOLLEY_AFTER_S = 2
 
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
-    last_day = "the last day of the log, the value of manage.py seed_visits --until"
     once = "all users request this page once, evenly within one second, as the first person"
-    parser.add_argument("--last-day", default="2025-12-31", help=last_day)
     parser.add_argument("--once", choices=list(SINGLE), help=once)
 
 
@@ -71,7 +68,6 @@ class Member(Visitor):
     network_timeout = 30.0
 
     def on_start(self) -> None:
-        self.last_day = date.fromisoformat(self.environment.parsed_options.last_day)
         self.pages = islice(cycle(PAGES), random.randrange(len(PAGES)), None)  # noqa: S311
         if self.environment.parsed_options.once:
             self.person, self.arrivals = self.people.first(), Volley(self, pace_s=1.0)
@@ -88,6 +84,6 @@ class Member(Visitor):
             raise StopUser
 
     def open_page(self, page: str, due: float) -> None:
-        day = self.last_day - timedelta(days=random.randrange(DAYS))  # noqa: S311
+        day = LAST_DAY - timedelta(days=random.randrange(DAYS))  # noqa: S311
         url = page if page == SUMMARY else f"{page}?day={day}"
         self.answer_to(self.person, "GET", url, 200, due, name=page)

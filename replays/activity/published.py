@@ -10,7 +10,7 @@ from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
 from lab.running.options import RunOptions
 from launch.variants import Variant
-from replays.activity.experiment import LAST_DAY, Activity
+from replays.activity.experiment import Activity
 from replays.activity.presentation import TIMEOUT_S, ActivityPresentation
 
 PAGES = ("times", "visits", "summary")
@@ -103,7 +103,7 @@ class Published002(Activity):
             warm_up_s=0,
             cool_down_s=VOLLEY_AFTER_S + COOL_DOWN_S,
             patience_s=TIMEOUT_S + 1,
-            options={"last-day": LAST_DAY, "once": page, "spawn-rate": rate},
+            options={"once": page, "spawn-rate": rate},
         )
 
     def conclude(self, measured: Measured) -> None:

@@ -14,9 +14,9 @@ ACTIVITY_QUERIES = env.str("ACTIVITY_QUERIES", default="best")
 ACTIVITY_IMPLEMENTATIONS = {
     alias: {"BACKEND": f"replays.activity.app.queries.{backend}", "OPTIONS": {"table": table}}
     for alias, backend, table in (
-        ("as_found", "as_found.AsFound", "PlainLog"),
-        ("fewer_queries", "fewer.FewerQueries", "PlainLog"),
-        ("indexed", "fewer.FewerQueries", "IndexedLog"),
+        ("as_found", "published.AsFound", "PlainLog"),
+        ("fewer_queries", "published.FewerQueries", "PlainLog"),
+        ("indexed", "published.FewerQueries", "IndexedLog"),
         ("tags_as_found", "tags.TagsAsFound", "PlainTag"),
         ("tags_fewer_queries", "tags.TagsFewerQueries", "PlainTag"),
         ("tags_indexed", "tags.TagsFewerQueries", "IndexedTag"),

@@ -1,25 +1,26 @@
 """Bulk seeding of logs."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 
 import numpy as np
 from django.db import transaction
 from numpy.typing import NDArray
 
 from accounts.models import Person
+from replays.activity import LAST_DAY
 from replays.activity.app.models import Direction
 from replays.activity.app.queries.base import CHUNK, Queries
 
 DAYS = 184
-LAST_SEEDED = date(2025, 12, 31)
+SEED = 7
 DEVICES = 8
 MISSED = 0.005
 """Share of logs whose device mistook an entry for an exit, or the reverse."""
 
 
-def seed_visits(*, queries: Queries, rows: int, until: date, seed: int) -> Iterator[float]:
-    """Write ``rows`` logs for all people, over the six months that end with the day ``until``.
+def seed_visits(*, queries: Queries, rows: int) -> Iterator[float]:
+    """Write ``rows`` logs for all people, the same each time, over six months up to LAST_DAY.
 
     Yields the share done (0 … 1). Raises ValueError, having changed nothing, if there are logs
     already, or no people.
@@ -29,18 +30,16 @@ def seed_visits(*, queries: Queries, rows: int, until: date, seed: int) -> Itera
     people = np.array(Person.objects.order_by("id").values_list("id", flat=True), np.int64)
     if not 0 < len(people) <= rows:
         raise ValueError(f"{len(people)} people can't have {rows} logs: at least one each")
-    logs = _logs(people, rows, until, np.random.default_rng(seed))
     with transaction.atomic():
-        yield from _insert(queries, logs)
+        yield from _insert(queries, _logs(people, rows))
 
 
-def _logs(
-    people: NDArray[np.int64], rows: int, until: date, random: np.random.Generator
-) -> list[NDArray[np.int64]]:
+def _logs(people: NDArray[np.int64], rows: int) -> list[NDArray[np.int64]]:
     """Return the columns person, at, device and is-exit, sorted by ``at``."""
+    random = np.random.default_rng(SEED)
     each = -(-rows // len(people))
     gaps = random.exponential(size=(len(people), each + 1)).cumsum(axis=1)
-    end = datetime.combine(until + timedelta(days=1), time.min, UTC).timestamp()
+    end = datetime.combine(LAST_DAY + timedelta(days=1), time.min, UTC).timestamp()
     span_s = DAYS * 24 * 3600
     at = (end - span_s + gaps[:, :-1] / gaps[:, -1:] * span_s).astype(np.int64).ravel()
     phase = random.integers(2, size=(len(people), 1))

@@ -1,7 +1,7 @@
 """Queries with a planted fault."""
 
 from replays.activity.app.queries.best import Best
-from replays.activity.app.queries.fewer import FewerQueries
+from replays.activity.app.queries.published import FewerQueries
 
 
 class Forgetful(FewerQueries):

@@ -1,17 +1,30 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.apps import apps
+from django.db import connection
 from django.db.models import Q, QuerySet
 
 from db.rows import insert_rows
 from replays.activity.app.models import Direction, Log
 from replays.activity.app.periods import Period
-from replays.activity.app.queries.everyone import Last, last_of_everyone
 from replays.activity.app.visits import Passage, Visit, seconds_within, visits_within
 
 CHUNK = 20_000
+
+
+class Last(NamedTuple):
+    """A person's last log; a person's logs sort in this order."""
+
+    at: int
+    id: int
+    direction: str
+
+
+def latest(rows: Sequence[tuple[int, int, int, str]]) -> dict[int, Last]:
+    """Keep the last log of each person; at the same second, the one with the highest id."""
+    return {row[0]: Last._make(row[1:]) for row in sorted(rows)}
 
 
 class Queries(ABC):
@@ -50,7 +63,18 @@ class Queries(ABC):
 
     def last_of_everyone(self, direction: Direction | None = None) -> dict[int, Last]:
         """Return the last log of each person who has any, or the last in one direction."""
-        return last_of_everyone(self.table, direction)
+        name = connection.ops.quote_name(self.table._meta.db_table)
+        only = "" if direction is None else "WHERE log.direction = %(direction)s"
+        sql = f"""
+            SELECT log.person_id, log.at, log.id, log.direction
+            FROM (SELECT person_id, MAX(at) AS at FROM {name} AS log {only} GROUP BY person_id)
+                AS last
+            JOIN {name} AS log ON log.person_id = last.person_id AND log.at = last.at
+            {only}
+        """  # noqa: S608
+        with connection.cursor() as cursor:
+            cursor.execute(sql, {"direction": direction and direction.value})
+            return latest(cursor.fetchall())
 
     def log_of(self, person_id: int) -> list[Log]:
         """Return all logs of a person, in any order."""

@@ -9,10 +9,8 @@ from django.db.models import Q, QuerySet
 
 from db.rows import insert_rows
 from replays.activity.app.models import Card, Direction, Gate, IndexedLog, Log
-from replays.activity.app.queries.as_found import AsFound
-from replays.activity.app.queries.base import CHUNK, Queries
-from replays.activity.app.queries.everyone import Last, latest
-from replays.activity.app.queries.fewer import FewerQueries
+from replays.activity.app.queries.base import CHUNK, Last, Queries, latest
+from replays.activity.app.queries.published import AsFound, FewerQueries
 from replays.activity.app.visits import Passage, Visit
 
 
@@ -50,7 +48,7 @@ class Tags(Queries):
 
     def last_of_everyone(self, direction: Direction | None = None) -> dict[int, Last]:
         ways, people = ways_of_devices(), dict(Card.objects.values_list("number", "person_id"))
-        devices = [it for it, way in ways.items() if direction in (None, way.direction)]
+        devices = [device for device, way in ways.items() if direction in (None, way.direction)]
         return latest(
             [
                 (people[card], unix(at), tag_id, ways[device].direction)
@@ -95,10 +93,11 @@ class Tags(Queries):
     def write(self, logs: Sequence[tuple[int, int, int, str]]) -> None:
         people, gates = {person for person, *_ in logs}, {gate for _, _, gate, _ in logs}
         Card.objects.bulk_create(
-            (Card(number=card_of(it), person_id=it) for it in people), ignore_conflicts=True
+            (Card(number=card_of(person), person_id=person) for person in people),
+            ignore_conflicts=True,
         )
         Gate.objects.bulk_create(
-            (Gate(id=it, entry_device=2 * it - 1, exit_device=2 * it) for it in gates),
+            (Gate(id=gate, entry_device=2 * gate - 1, exit_device=2 * gate) for gate in gates),
             ignore_conflicts=True,
         )
         tags = [
