@@ -1,17 +1,15 @@
 """The service with likes, and a listing of all posts by their likes."""
 
 from config.cache import cache
-from replays.pools.settings import *  # noqa: F403
-from replays.pools.settings import (
+from replays.databases.settings import *  # noqa: F403
+from replays.databases.settings import (
     CACHES,
-    DATABASES,
-    DB_READ_TIMEOUT_S,
     INSTALLED_APPS,
     MIDDLEWARE,
     REDIS_URL,
+    REPLICAS,
     env,
 )
-from replays.replicas import replicas
 
 INSTALLED_APPS += ["replays.browse.app"]
 ROOT_URLCONF = "replays.browse.urls"
@@ -30,10 +28,6 @@ LOG_IN_BACKGROUND = env.bool("LOG_IN_BACKGROUND", default=False)
 LOCAL = {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
 CACHES["listing"] = cache(REDIS_URL) | {"KEY_PREFIX": "listing"} if REDIS_URL else LOCAL
 
-REPLICA_URLS = env.list("REPLICA_URLS", default=[])
-"""Read replicas of the default database, separated by commas; aliases: replica1, replica2 …"""
-REPLICAS = [*replicas(REPLICA_URLS, read_timeout_s=DB_READ_TIMEOUT_S)]
-DATABASES |= replicas(REPLICA_URLS, read_timeout_s=DB_READ_TIMEOUT_S)
 DATABASE_ROUTERS = ["replays.browse.app.replicas.Router"] if REPLICAS else []
 OWN_WRITES_S = env.float("OWN_WRITES_S", default=60.0)
 """Seconds during which people read their own writes, even if replicas and cached listings lag

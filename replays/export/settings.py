@@ -4,17 +4,15 @@ from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
-from replays.pools.settings import *  # noqa: F403
-from replays.pools.settings import (
+from replays.databases.settings import *  # noqa: F403
+from replays.databases.settings import (
     DATABASES,
-    DB_READ_TIMEOUT_S,
     INSTALLED_APPS,
     MIDDLEWARE,
     VAR_DIR,
     env,
     pooled,
 )
-from replays.replicas import replicas
 
 INSTALLED_APPS += ["replays.export.app"]
 ROOT_URLCONF = "replays.export.urls"
@@ -25,10 +23,6 @@ EXPORT_KEEP_S = env.float("EXPORT_KEEP_S", default=24 * 3600.0)
 WEB_SWITCH_MS = env.float("WEB_SWITCH_MS", default=5.0)
 """Interpreter switch interval in milliseconds (sys.setswitchinterval); Python's default."""
 
-REPLICA_URLS = env.list("REPLICA_URLS", default=[])
-"""Read replicas of the default database, separated by commas; aliases: replica1, replica2 …"""
-REPLICAS = [*replicas(REPLICA_URLS, read_timeout_s=DB_READ_TIMEOUT_S)]
-DATABASES |= replicas(REPLICA_URLS, read_timeout_s=DB_READ_TIMEOUT_S)
 EXPENSIVE_READS = env.str("EXPENSIVE_READS", default="")
 """Where exports and the report read: the size of a pool of connections of their own, or the alias
 of a database; empty: where all else does."""

@@ -2,8 +2,8 @@
 
 from django.core.exceptions import ImproperlyConfigured
 
-from replays.pools.settings import *  # noqa: F403
-from replays.pools.settings import INSTALLED_APPS, PASSWORD_HASHERS, env
+from replays.databases.settings import *  # noqa: F403
+from replays.databases.settings import INSTALLED_APPS, PASSWORD_HASHERS, env
 
 INSTALLED_APPS += ["replays.signup.app"]
 ROOT_URLCONF = "replays.signup.urls"

@@ -7,7 +7,7 @@ from django.core.cache import caches
 from django.db.models import Count, F, QuerySet
 
 from feed.models import Post, PostQuerySet
-from replays.visibility import visible
+from replays.databases.visibility import visible
 from runtime.backends import BackendHandler
 
 MAX_PAGE = 1_000

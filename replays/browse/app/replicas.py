@@ -21,7 +21,7 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.http import HttpRequest, HttpResponse
 
-from replays.replicas import PrimaryRouter
+from replays.databases.routers import PrimaryRouter
 
 COOKIE = "written"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")

@@ -14,12 +14,13 @@ from replays.browse.app.models import Like
 
 POSTS_A_BATCH = 500
 LIKES_A_BATCH = 20_000
+SEED = 7
 BODY = "Post {} of the seed: somebody looked out of the window and wrote down what there was. "
 BODY_REPEATED = 3
 """A text of about 250 characters."""
 
 
-def seed_likes(*, posts: int, likes: int, seed: int) -> Iterator[float]:
+def seed_likes(*, posts: int, likes: int) -> Iterator[float]:
     """Write posts 1 … ``posts``, deliver them, and like them at random, in one transaction.
 
     Yields the share done (0 … 1). Raises ValueError, having changed nothing, if there are posts
@@ -30,7 +31,7 @@ def seed_likes(*, posts: int, likes: int, seed: int) -> Iterator[float]:
         raise ValueError("there are posts already; empty the database first (manage.py flush)")
     if not people.size or not 0 <= likes <= posts * people.size:
         raise ValueError(f"{people.size} people can't give {likes} likes to {posts} posts")
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(SEED)
     pairs = np.sort(random.choice(posts * people.size, likes, replace=False))
     liked, liker = np.divmod(pairs, people.size)
     authors = random.choice(people, posts)

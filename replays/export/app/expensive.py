@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
 
-from replays.replicas import PrimaryRouter
+from replays.databases.routers import PrimaryRouter
 
 _is_expensive: ContextVar[bool] = ContextVar("is_expensive", default=False)
 

@@ -11,8 +11,8 @@ from feed.due import posts_due
 from feed.models import Post
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
+from replays.databases.visibility import visible
 from replays.export.app.models import ExportJob
-from replays.visibility import visible
 
 CHUNK = 900
 """Posts in memory at a time; from 1,000 ids on MariaDB creates a temporary table."""

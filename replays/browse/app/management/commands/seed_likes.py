@@ -11,8 +11,7 @@ class Command(SeedCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--posts", type=int, default=10_000)
         parser.add_argument("--likes", type=int, default=48_000)
-        parser.add_argument("--seed", type=int, default=7, help="random seed of the likes")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = {name: options[name] for name in ("posts", "likes", "seed")}
-        self.write("posts and likes", seed_likes(**wanted))
+        shares = seed_likes(posts=options["posts"], likes=options["likes"])
+        self.write("posts and likes", shares)

@@ -1,11 +1,12 @@
-"""The service with a pool of connections to MySQL: replays that need one begin with this."""
+"""The service with pools of connections and read replicas: replays that need these begin here."""
 
 from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+from config.databases import connect
 from config.settings import *  # noqa: F403
-from config.settings import DATABASES, SILENCED_SYSTEM_CHECKS, env
+from config.settings import DATABASES, DB_READ_TIMEOUT_S, SILENCED_SYSTEM_CHECKS, env
 
 DB_POOL_SIZE = env.int("DB_POOL_SIZE", default=0)
 """Connections that all threads of a process share; 0: one per thread."""
@@ -15,10 +16,10 @@ DB_POOL_TIMEOUT_S = env.float("DB_POOL_TIMEOUT_S", default=30.0)
 
 def pooled(database: dict[str, Any], size: int) -> dict[str, Any]:
     """Return a database whose connections all threads of a process share."""
-    if database["ENGINE"] not in ("db.mysql", "replays.pools"):
+    if database["ENGINE"] not in ("db.mysql", "replays.databases"):
         raise ImproperlyConfigured("pools of connections need MySQL")
     return database | {
-        "ENGINE": "replays.pools",
+        "ENGINE": "replays.databases",
         "CONN_MAX_AGE": 0,
         "POOL_OPTIONS": {"POOL_SIZE": size, "MAX_OVERFLOW": 0, "TIMEOUT": DB_POOL_TIMEOUT_S},
     }
@@ -27,3 +28,9 @@ def pooled(database: dict[str, Any], size: int) -> dict[str, Any]:
 if DB_POOL_SIZE:
     DATABASES["default"] = pooled(DATABASES["default"], DB_POOL_SIZE)
     SILENCED_SYSTEM_CHECKS += ["feed.W001"]  # threads need no more connections than there are
+
+REPLICA_URLS = env.list("REPLICA_URLS", default=[])
+"""Read replicas of the default database, separated by commas; aliases: replica1, replica2 …"""
+REPLICAS = [f"replica{number}" for number, _ in enumerate(REPLICA_URLS, start=1)]
+for alias, url in zip(REPLICAS, REPLICA_URLS, strict=True):
+    DATABASES[alias] = connect(env.db_url_config(url), read_timeout_s=DB_READ_TIMEOUT_S)
