@@ -2,12 +2,14 @@
 
 import time
 from contextlib import closing, contextmanager
+from dataclasses import replace
 
 import psutil
 import pytest
 
 from db.mysql.base import CHECK_AGAIN_S
 from lab.faults.running import serving, wait_for
+from launch.variants import Variant
 
 pytestmark = pytest.mark.alone
 
@@ -16,6 +18,13 @@ READ_S, REQUEST_S = 10, 3
 CONNECT_S = 2
 """Seconds that a new connection may take, in place of one that didn't answer."""
 POST = ("POST", "/v1/posts/", '{"body": "x"}')
+ONE_THREAD = {"WEB_WORKERS": "1", "WEB_THREADS": "1"}
+"""Each thread has a connection to the database: here the one that was used before."""
+
+
+def served(name, folder):
+    variant = replace(Variant.named(name), settings=ONE_THREAD)
+    return serving(variant, folder, clients=0)
 
 
 @contextmanager
@@ -47,14 +56,14 @@ def took(running, client, request, status):
 @pytest.fixture(scope="module")
 def outbox(tmp_path_factory):
     folder = tmp_path_factory.mktemp("run")
-    with serving("mysql_tuned-outbox-setbased@proxy", folder, clients=0) as running:
+    with served("mysql_tuned-outbox-setbased@proxy", folder) as running:
         yield running
 
 
 def test_a_short_request_does_not_wait_for_long(outbox):
-    assert REQUEST_S <= timed(outbox, POST) < REQUEST_S + CONNECT_S + 2
+    assert REQUEST_S <= timed(outbox, POST) < REQUEST_S + CONNECT_S + 4
 
 
 def test_a_request_that_delivers_may_wait_for_longer(tmp_path):
-    with serving("mysql_tuned-inline-setbased", tmp_path, clients=0) as inline:
-        assert READ_S <= timed(inline, POST) < READ_S + CONNECT_S + 2
+    with served("mysql_tuned-inline-setbased", tmp_path) as inline:
+        assert READ_S <= timed(inline, POST) < READ_S + CONNECT_S + 10
