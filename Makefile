@@ -40,7 +40,7 @@ test-fast: setup ## run the tests without servers and processes; under 90 second
 test: setup servers ## run every test; 20 minutes or more on two cores
 	$(call pytest,,-n 3 --dist loadfile --no-loadscope-reorder,-m "not alone and not faults" tests/lab tests/docs tests/launch tests)
 	$(call pytest,$(REPLAYS),-n 3 --dist loadfile,tests/replays tests/web/test_access.py tests/web/test_schema.py)
-	$(call pytest,$(REPLAYS) $(PYTHON) -m tests.with_mysql,-n 2,--ignore-glob=*/test_experiment.py --ignore-glob=*/test_published.py --ignore-glob=*/test_replicas.py tests/replays)
+	$(call pytest,$(REPLAYS) $(PYTHON) -m tests.with_mysql,-n 2,tests/replays)
 	$(call pytest,$(PYTHON) -m tests.with_mysql,-n 2,tests/accounts tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers)
 	$(call pytest,TIMELINES=cluster3,-n 2,$(TIMELINE_TESTS))
 	$(call pytest,,-n 2,-m faults)

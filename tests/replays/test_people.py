@@ -11,23 +11,15 @@ from django.core.cache import caches
 from feed import people
 from feed.models import Post
 from feed.services import publish_post
-from replays.activity.app.models import Card, Direction, IndexedLog, IndexedTag, PlainLog
+from replays.activity.app.models import Card, Direction, IndexedLog, IndexedTag, PlainLog, PlainTag
 from replays.browse.app.likes import like_post, miscounted_posts
 from replays.browse.app.models import Like
 from replays.export.app import services as exports
 from tests.conftest import client_of
 from tests.feed import test_people as service
-from tests.feed.test_people import (
-    at_once,
-    test_no_table_names_a_deleted_person,
-    test_what_a_dead_process_left_is_finished_by_a_drainer,
-)
+from tests.feed.test_people import at_once, test_no_table_names_a_deleted_person
 
-__all__ = [
-    "at_once",
-    "test_no_table_names_a_deleted_person",
-    "test_what_a_dead_process_left_is_finished_by_a_drainer",
-]
+__all__ = ["at_once", "test_no_table_names_a_deleted_person"]
 fill, is_consistent = service.fill, service.is_consistent
 
 
@@ -46,7 +38,8 @@ def fill_all(person_id=1):
     for log in (PlainLog, IndexedLog):
         log.objects.create(person_id=person_id, at=1, device=1, direction=Direction.IN)
     Card.objects.create(number="c1", person_id=person_id)
-    IndexedTag.objects.create(card="c1", at=service.NOW, device=1)
+    for tag in (PlainTag, IndexedTag):
+        tag.objects.create(card="c1", at=service.NOW, device=1)
     exports.order_export(person_id=person_id, file_format="csv")
     exports.make_next_export()
     for post in Post.objects.live():
@@ -62,10 +55,13 @@ def test_a_deleted_person_leaves_no_tags_and_no_files(db, all_tables):
     service.make_people(7, [(1, 2), (1, 3)])
     fill_all()
     assert list(all_tables.iterdir())
+    Card.objects.create(number="c2", person_id=2)
+    IndexedTag.objects.create(card="c2", at=service.NOW, device=1)
 
     people.delete(1)
 
-    assert not IndexedTag.objects.exists()
+    assert not PlainTag.objects.exists()
+    assert [tag.card for tag in IndexedTag.objects.all()] == ["c2"]
     assert not list(all_tables.iterdir())
 
 

@@ -67,7 +67,7 @@ def logs():
 
 @EACH
 @settings(
-    max_examples=40,
+    max_examples=25,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

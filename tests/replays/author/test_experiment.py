@@ -3,10 +3,8 @@
 import json
 import sqlite3
 import subprocess
-import threading
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from types import SimpleNamespace
 
 import pytest
@@ -27,9 +25,9 @@ from replays.author import source
 from replays.author.audit import audit
 from replays.author.effects import effects
 from replays.author.factors import Factors, FactorsOfOurs
-from replays.author.service import AuthorService
+from replays.author.service import TOKENS, AuthorService
 from replays.author.variants import CROSSED, STEPS, Crossing, named
-from tests.locustfiles.load import Run
+from tests.locustfiles.load import Run, standing_in
 
 NOWHERE = "/nowhere/at-all"
 TAGS = [f"{number:032x}" for number in range(3)]
@@ -268,42 +266,16 @@ def test_the_authors_code_is_not_compared_with_ours():
     assert "rowwise" not in verdict
 
 
-class Refusing(BaseHTTPRequestHandler):
-    """Refuses the first five posts with a page of 3,000 bytes, and takes the others."""
-
-    refusals = 5
-
-    def do_POST(self):
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        is_refused = Refusing.refusals > 0
-        Refusing.refusals -= is_refused
-        assert (body["person"], self.path) == (1, "/v1/me/posts/")
-        answer = b"x" * 3000 if is_refused else json.dumps(body).encode()
-        self.send_response(500 if is_refused else 201)
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
-
-    def log_message(self, *args):
-        """Log nothing."""
-
-
-@pytest.fixture
-def refusing(tmp_path):
-    Refusing.refusals = 5
-    tokens = tmp_path / "tokens.csv"
-    tokens.write_text("person_id,token\n1,none\n")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Refusing) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_port}"
-        yield SimpleNamespace(url=url, tokens=tokens)
-        server.shutdown()
-
-
-def test_after_a_failure_there_is_no_pause(refusing, tmp_path):
+def test_after_a_failure_there_is_no_pause(tmp_path):
     options = ("--arrivals=checked", "--users=1", "--exit-code-on-error=0")
+    statuses = chain([500] * 5, repeat(201))
+    tokens = tmp_path / "tokens.csv"
+    tokens.write_text(TOKENS)
 
-    done = Run(refusing, tmp_path, *options, file="replays/author/locustfile.py", seconds=4)
+    with standing_in(
+        SimpleNamespace(tokens=tokens), lambda method, path, headers: (next(statuses), {})
+    ) as service:
+        done = Run(service, tmp_path, *options, file="replays/author/locustfile.py", seconds=4)
 
     rows = done.rows("requests.csv")
     begun = [float(row["timestamp"]) for row in rows]
