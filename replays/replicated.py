@@ -24,15 +24,6 @@ REPLICATING = (
 CATCH_UP_WITHIN_S = 60
 
 
-def following(host: str, port: int, *, delay_s: int = 0) -> tuple[str, str]:
-    """Return what makes an empty server a replica."""
-    return (
-        f"CHANGE MASTER TO MASTER_HOST='{host}', MASTER_PORT={port}, MASTER_USER='root', "
-        f"MASTER_USE_GTID=slave_pos, MASTER_DELAY={delay_s}",
-        "START SLAVE",
-    )
-
-
 def refuse_mysql() -> None:
     """Raise RunFailed if what would be started is MySQL, whose positions have another form."""
     binary = installed(MySQL)
@@ -55,10 +46,14 @@ class Replica(MySQL):
         self.delay_s = delay_s
 
     def after_start(self) -> None:
+        host, port = self.primary.address, self.primary.port
         with self.connect() as connection:
-            primary = self.primary.address, self.primary.port
-            for statement in following(*primary, delay_s=self.delay_s):
-                connection.cursor().execute(statement)
+            cursor = connection.cursor()
+            cursor.execute(
+                f"CHANGE MASTER TO MASTER_HOST='{host}', MASTER_PORT={port}, MASTER_USER='root', "
+                f"MASTER_USE_GTID=slave_pos, MASTER_DELAY={self.delay_s}"
+            )
+            cursor.execute("START SLAVE")
 
     def await_position(self, position: str, within_s: float) -> bool:
         """Return whether it got there in time."""
@@ -90,16 +85,13 @@ class Replicas(Backend):
             server.start()
 
     def catch_up(self) -> None:
-        position = self.position()
-        for server in self.servers:
-            if not server.await_position(position, CATCH_UP_WITHIN_S):
-                raise RunFailed(f"a replica isn't up to date within {CATCH_UP_WITHIN_S} s")
-
-    def position(self) -> str:
         with self.primary.connect() as connection:
             cursor = connection.cursor()
             cursor.execute("SELECT @@gtid_binlog_pos")
-            return str(cursor.fetchone()[0])
+            (position,) = cursor.fetchone()
+        for server in self.servers:
+            if not server.await_position(position, CATCH_UP_WITHIN_S):
+                raise RunFailed(f"a replica isn't up to date within {CATCH_UP_WITHIN_S} s")
 
     def version(self) -> str:
         return f"{self.primary.version()}, and {len(self.servers)} read replicas"
@@ -147,6 +139,8 @@ class ReplicatedService(Service):
     def start(self) -> None:
         super().start()
         if self.replicas:
-            ports = [self.replicas.primary.port, *(it.port for it in self.replicas.servers)]
-            watch = ("-m", "replays.replication", str(self.replica_lag), *map(str, ports))
-            self.processes.start("replication", [sys.executable, *watch], {})
+            self.replica_lag.touch()
+            watch = (sys.executable, "-m", "replays.replication", str(self.replica_lag))
+            primary = str(self.replicas.primary.port)
+            for replica in self.replicas.servers:
+                self.processes.start("replication", [*watch, primary, str(replica.port)], {})

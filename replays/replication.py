@@ -1,15 +1,15 @@
-"""Watch how far replicas lag: python -m replays.replication FILE PRIMARY_PORT REPLICA_PORT …
+"""Watch how far a replica lags: python -m replays.replication FILE PRIMARY_PORT REPLICA_PORT.
 
-It asks the primary for its position and waits until a replica has got there, again and again. Every
-row says that what was committed at ``asked_at`` is on the replica since ``reached_at`` (Unix time).
+It asks the primary for its position and waits until the replica has got there, again and again.
+Every row that it appends to the file says that what was committed at ``asked_at`` is on the replica
+since ``reached_at`` (Unix time).
 """
 
 import csv
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 import MySQLdb
@@ -30,8 +30,7 @@ class Sight(NamedTuple):
 
 def read_sights(path: Path) -> list[Sight]:
     with path.open(newline="") as file:
-        rows = csv.DictReader(file)
-        return [Sight(r["replica"], float(r["asked_at"]), float(r["reached_at"])) for r in rows]
+        return [Sight(row[0], float(row[1]), float(row[2])) for row in csv.reader(file)]
 
 
 def everywhere_at(sights: Sequence[Sight], committed_at: float) -> float:
@@ -43,33 +42,16 @@ def everywhere_at(sights: Sequence[Sight], committed_at: float) -> float:
     return max(first.values(), default=committed_at)
 
 
-def main(path: str, primary: str, *replicas: str) -> None:
-    with Path(path).open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(Sight._fields)
-        lock = Lock()
-
-        def watch(replica: str) -> None:
-            for sight in _watch(primary, replica):
-                with lock:
-                    rows.writerow(sight)
-                    file.flush()
-
-        watchers = [Thread(target=watch, args=[replica]) for replica in replicas]
-        for watcher in watchers:
-            watcher.start()
-        for watcher in watchers:
-            watcher.join()
-
-
-def _watch(primary: str, replica: str) -> Iterator[Sight]:
+def watch(path: Path, primary: str, replica: str) -> None:
     leader, follower = _connect(primary), _connect(replica)
-    while True:
-        asked_at = time.time()
-        position = _value(leader, "SELECT @@gtid_binlog_pos")
-        if _value(follower, "SELECT MASTER_GTID_WAIT(%s, %s)", position, GIVE_UP_S) == 0:
-            yield Sight(replica, asked_at, time.time())
-        time.sleep(AGAIN_AFTER_S)
+    with path.open("a", newline="", buffering=1) as file:  # whole rows: others append too
+        rows = csv.writer(file)
+        while True:
+            asked_at = time.time()
+            position = _value(leader, "SELECT @@gtid_binlog_pos")
+            if _value(follower, "SELECT MASTER_GTID_WAIT(%s, %s)", position, GIVE_UP_S) == 0:
+                rows.writerow(Sight(replica, asked_at, time.time()))
+            time.sleep(AGAIN_AFTER_S)
 
 
 def _value(connection: Any, sql: str, *parameters: object) -> Any:
@@ -83,4 +65,4 @@ def _connect(port: str) -> Any:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    watch(Path(sys.argv[1]), *sys.argv[2:])

@@ -27,11 +27,7 @@ from locustfiles.arrivals import Open
 from locustfiles.visitor import Visitor
 from replays.activity import DAYS, LAST_DAY
 
-TIMES = "/v1/activity/times/"
-VISITS = "/v1/activity/visits/"
-SUMMARY = "/v1/activity/summary/"
-PAGES = (TIMES, VISITS, SUMMARY)
-SINGLE = {"times": TIMES, "visits": VISITS, "summary": SUMMARY}
+PAGES = {name: f"/v1/activity/{name}/" for name in ("times", "visits", "summary")}
 VOLLEY_AFTER_S = 2
 """By then all users have started."""
 
@@ -39,7 +35,7 @@ VOLLEY_AFTER_S = 2
 @events.init_command_line_parser.add_listener
 def add_arguments(parser: LocustArgumentParser) -> None:
     once = "all users request this page once, evenly within one second, as the first person"
-    parser.add_argument("--once", choices=list(SINGLE), help=once)
+    parser.add_argument("--once", choices=list(PAGES), help=once)
 
 
 @events.test_start.add_listener
@@ -68,7 +64,7 @@ class Member(Visitor):
     network_timeout = 30.0
 
     def on_start(self) -> None:
-        self.pages = islice(cycle(PAGES), random.randrange(len(PAGES)), None)  # noqa: S311
+        self.pages = islice(cycle(PAGES.values()), random.randrange(len(PAGES)), None)  # noqa: S311
         if self.environment.parsed_options.once:
             self.person, self.arrivals = self.people.first(), Volley(self, pace_s=1.0)
             self.arrivals.begin()
@@ -78,12 +74,12 @@ class Member(Visitor):
     @task
     def look(self) -> None:
         once = self.environment.parsed_options.once
-        page = SINGLE[once] if once else next(self.pages)
+        page = PAGES[once] if once else next(self.pages)
         self.arrive("GET", page, lambda due: self.open_page(page, due))
         if once:
             raise StopUser
 
     def open_page(self, page: str, due: float) -> None:
         day = LAST_DAY - timedelta(days=random.randrange(DAYS))  # noqa: S311
-        url = page if page == SUMMARY else f"{page}?day={day}"
+        url = page if page == PAGES["summary"] else f"{page}?day={day}"
         self.answer_to(self.person, "GET", url, 200, due, name=page)

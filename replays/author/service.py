@@ -86,8 +86,8 @@ class AuthorService(Service):
         """Audit what a reader finds on every app server, against all posts that were accepted."""
         tags, total = accepted_tags(accepted), Counter[str]()
         feeds = self._redis(0) if self.variant.uses_redis else None
-        for connection in self._connections():
-            with closing(connection):
+        for database in self._databases():
+            with closing(connect(database)) as connection:
                 total += audit(connection, tags, feeds)
         return as_audit(total)
 
@@ -104,7 +104,7 @@ class AuthorService(Service):
             "AUTHOR_REDIS_PORT": str(urlsplit(self._given.get("REDIS_URL", "")).port or 0),
             **self.variant.environment,
         }
-        return [shared | {"AUTHOR_DATABASE": json.dumps(it)} for it in self._databases()]
+        return [shared | {"AUTHOR_DATABASE": json.dumps(one)} for one in self._databases()]
 
     @property
     def _given(self) -> dict[str, str]:
@@ -117,21 +117,9 @@ class AuthorService(Service):
             parts = urlsplit(url)
             where = {"HOST": "127.0.0.1", "PORT": str(parts.port), "USER": "root", "PASSWORD": ""}
             return [{"ENGINE": "django.db.backends.mysql", "NAME": parts.path[1:], **where}]
-        files = range(self.variant.database.files)
-        return [
-            {
-                "ENGINE": "django.db.backends.sqlite3",
-                "NAME": f"{self.folder}/author-{number}.sqlite3",
-            }
-            for number in files
-        ]
-
-    def _connections(self) -> list[Any]:
-        if url := self._given.get("DATABASE_URL"):
-            parts = urlsplit(url)
-            where = {"host": "127.0.0.1", "port": parts.port, "database": parts.path[1:]}
-            return [MySQLdb.connect(user="root", **where)]
-        return [sqlite3.connect(it["NAME"]) for it in self._databases()]
+        names = (f"author-{number}.sqlite3" for number in range(self.variant.database.files))
+        files = (f"{self.folder}/{name}" for name in names)
+        return [{"ENGINE": "django.db.backends.sqlite3", "NAME": file} for file in files]
 
     def _gunicorn(self, port: int) -> list[str]:
         """Return the author's command, but for the port, the logs and the wait when it ends."""
@@ -154,3 +142,11 @@ class AuthorService(Service):
 
     def _run(self, role: str, *arguments: str, env: dict[str, str]) -> str:
         return self.processes.call(role, [self.python, *arguments], env)
+
+
+def connect(database: dict[str, str]) -> Any:
+    """Connect to a database, by its settings in Django."""
+    if "HOST" not in database:
+        return sqlite3.connect(database["NAME"])
+    host, port, user = database["HOST"], int(database["PORT"]), database["USER"]
+    return MySQLdb.connect(host=host, port=port, user=user, database=database["NAME"])
