@@ -1,6 +1,6 @@
-"""Checks, sizes and clearing of a store."""
+"""What a store holds: its check, its sizes, and how it is emptied."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from django.core.management.color import no_style
@@ -8,7 +8,6 @@ from django.db import connection
 from django.db.models import Model
 
 from bench.graphs import SEED, Graph
-from bench.posts import Delivered
 from feed.audit import Audit, Due, Stored, audit_one
 from feed.recipients import Ids
 from feed.timeline_stores.base import TimelineStore
@@ -20,9 +19,9 @@ CREATED = 10_000
 """Timelines per call."""
 
 
-def check(timeline: TimelineStore, graph: Graph, delivered: Delivered) -> Audit:
-    """Audit the timelines of some random people against what was delivered."""
-    ids, authors = delivered.ids_and_authors()
+def check(timeline: TimelineStore, graph: Graph, delivered: Sequence[tuple[int, int]]) -> Audit:
+    """Audit the timelines of some random people against the (post id, author id) delivered."""
+    ids, authors = np.array(delivered, np.int64).reshape(-1, 2).T
     friend_ids = graph.friend_ids()
     audit = Audit(posts=len(ids))
     random = np.random.default_rng(SEED)
@@ -32,10 +31,6 @@ def check(timeline: TimelineStore, graph: Graph, delivered: Delivered) -> Audit:
         due = Due(ids[is_due], np.ones(is_due.sum(), np.bool_), authors[is_due])
         audit_one(audit, int(owner_id), due, Stored(timeline))
     return audit
-
-
-def entries(timeline: TimelineStore, owner_ids: Ids) -> int:
-    return sum(len(timeline.members(owner_id)) for owner_id in owner_ids.tolist())
 
 
 def begin(timeline: TimelineStore, owner_ids: Ids) -> None:
@@ -66,7 +61,10 @@ def stored_bytes(timeline: TimelineStore) -> int | None:
     table = _table_of(timeline)
     if not table:
         return None
-    return _table_bytes(table) if connection.vendor == "mysql" else _file_bytes()
+    if connection.vendor == "mysql":
+        return _table_bytes(table)
+    pages = _pragma("page_count") - _pragma("freelist_count")
+    return pages * _pragma("page_size")
 
 
 def exchanged(timeline: TimelineStore) -> dict[str, int]:
@@ -103,11 +101,6 @@ def _table_bytes(table: str) -> int:
             [table],
         )
         return int(cursor.fetchone()[0])
-
-
-def _file_bytes() -> int:
-    """Return the size of all pages in use of an SQLite file."""
-    return (_pragma("page_count") - _pragma("freelist_count")) * _pragma("page_size")
 
 
 def _pragma(name: str) -> int:

@@ -8,12 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bench.contents import begin, empty, entries, stored_bytes
-from bench.engine import Engine
-from bench.graphs import SEED, Filler, Fillers
-from bench.json_lines import Timed
-from bench.posts import make_posts
-from feed.models import Post
+from bench.contents import begin, empty, stored_bytes
+from bench.engine import Engine, Timed, make_posts
+from bench.graphs import SEED, fillers
 from feed.recipients import Ids
 from feed.selectors import read_timeline
 from feed.timeline import read_page
@@ -27,21 +24,28 @@ DEEP = 700
 READS_S = 0.5
 
 
-def fill(engine: Engine, fillers: Fillers) -> tuple[Ids, float | None]:
+def fill(engine: Engine, people: int) -> tuple[Ids, float | None]:
     """Fill the timelines of a few people, or of many where the store is quick enough.
 
     Return the owners, and the bytes per entry (None if unknown).
     """
-    few, many = (_posts_of(filler) for filler in (fillers.few, fillers.many))
+    prepared = [
+        (filler, make_posts(np.repeat(filler.author_id, POSTS))) for filler in fillers(people)
+    ]
     before = stored_bytes(engine.timeline)
-    owner_ids = _deliver(engine, few, fillers.few)
-    if engine.expected_s(POSTS * fillers.many.friends) < AFFORDABLE_S:
+    for filler, posts in prepared:
+        each = len(filler.owner_ids)
+        if engine.expected_s(POSTS * each) > AFFORDABLE_S:
+            break
+        owner_ids = filler.owner_ids
         empty(engine.timeline)
-        owner_ids = _deliver(engine, many, fillers.many)
+        begin(engine.timeline, owner_ids)
+        engine.deliver(posts, BATCH, each=each)
     after = stored_bytes(engine.timeline)
     if before is None or after is None:
         return owner_ids, None
-    return owner_ids, (after - before) / entries(engine.timeline, owner_ids)
+    entries = sum(len(engine.timeline.members(owner_id)) for owner_id in owner_ids.tolist())
+    return owner_ids, (after - before) / entries
 
 
 def reads(engine: Engine, owner_ids: Ids) -> Iterator[dict[str, Any]]:
@@ -70,14 +74,3 @@ def _time_reads(read: Callable[[int], Any], owner_ids: Sequence[int]) -> dict[st
         for owner_id in turns:
             read(owner_id)
     return {"reads": count, "wall_s": timed.wall_s, "client_s": timed.client_s}
-
-
-def _posts_of(filler: Filler) -> list[Post]:
-    return make_posts(np.repeat(filler.author_id, POSTS))
-
-
-def _deliver(engine: Engine, posts: Sequence[Post], filler: Filler) -> Ids:
-    owner_ids = np.append(filler.friend_ids(), filler.author_id)
-    begin(engine.timeline, owner_ids)
-    engine.deliver(posts, BATCH, each=filler.friends + 1)
-    return owner_ids

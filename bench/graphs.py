@@ -1,6 +1,6 @@
 """The posters of the bench and their friends, the same in every process, and their rows."""
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -16,6 +16,8 @@ from feed.timeline_stores.base import MOST_SHARDS
 POSTERS = 500
 FRIENDSHIPS = 1_000_000
 """Most friendships of a graph; with many friends per person, fewer people post."""
+FILLED = (50, 1_000)
+"""Timelines that the two fillers fill."""
 SEED = 7
 
 
@@ -41,32 +43,18 @@ class Graph(NamedTuple):
 
 
 class Filler(NamedTuple):
-    """Someone beyond all graphs, whose posts fill the timelines of some people."""
+    """Someone beyond all graphs, whose posts fill the timelines of their friends."""
 
     author_id: int
-    friends: int
-    people: int
+    friend_ids: Ids
 
-    def friend_ids(self) -> Ids:
-        """Return friends who fill shards as if everybody were a friend: shape (1, friends).
-
-        They have the same lowest bits, as far as there are such people, whatever the number of
-        shards is: they are the first in the order of the reversed bits.
-        """
-        ids = np.arange(1, self.people + 1)
-        bits = MOST_SHARDS.bit_length() - 1
-        reversed_bits = sum((ids >> bit & 1) << bits - 1 - bit for bit in range(bits))
-        return np.sort(ids[np.argsort(reversed_bits, kind="stable")][: self.friends]).reshape(1, -1)
-
-
-class Fillers(NamedTuple):
-    few: Filler
-    usual: Filler
-    many: Filler
+    @property
+    def owner_ids(self) -> Ids:
+        return np.append(self.friend_ids, self.author_id)
 
 
 def graphs(people: Sequence[int], friends: Sequence[int]) -> list[Graph]:
-    """Return a graph for each pair that is possible; nobody posts in two of them.
+    """Return the graphs that are possible, each with its own posters.
 
     Raises ValueError if there are more graphs than can have posters.
     """
@@ -85,26 +73,33 @@ def graphs(people: Sequence[int], friends: Sequence[int]) -> list[Graph]:
     return possible
 
 
-def fillers(people: int) -> Fillers:
-    """Return the persons after ``people`` who fill timelines."""
-    few, usual, many = (min(friends, people) for friends in (50, 500, 1000))
-    return Fillers(
-        Filler(people + 1, few, people),
-        Filler(people + 2, usual, people),
-        Filler(people + 3, many, people),
-    )
+def fillers(people: int) -> list[Filler]:
+    """Return the two persons after ``people`` who fill timelines, of few people and of many.
+
+    Their friends fill shards as if everybody were a friend: they have the same lowest bits, as far
+    as there are such people, whatever the number of shards is, since they are the first in the
+    order of the reversed bits.
+    """
+    ids = np.arange(1, people + 1)
+    bits = MOST_SHARDS.bit_length() - 1
+    reversed_bits = sum((ids >> bit & 1) << bits - 1 - bit for bit in range(bits))
+    ordered = ids[np.argsort(reversed_bits, kind="stable")]
+    return [
+        Filler(people + number, np.sort(ordered[:friends]))
+        for number, friends in enumerate(FILLED, start=1)
+    ]
 
 
 def seed_friends(graphs: Sequence[Graph], fillers: Sequence[Filler]) -> Iterator[float]:
     """Write who the friends of all posters are; yield the share done (0 … 1)."""
     for filler in fillers:
-        seed_graph(np.array([filler.author_id]), filler.friend_ids())
+        _seed(np.array([filler.author_id]), filler.friend_ids.reshape(1, -1))
     for done, graph in enumerate(graphs, start=1):
-        seed_graph(graph.posters, graph.friend_ids())
+        _seed(graph.posters, graph.friend_ids())
         yield done / len(graphs)
 
 
-def seed_graph(authors: Ids, friend_ids: Ids) -> None:
+def _seed(authors: Ids, friend_ids: Ids) -> None:
     """Write the friends of some authors: shapes (authors,) and (authors, friends).
 
     One direction only: those who don't post are never asked for their friends.
@@ -118,18 +113,9 @@ def seed_graph(authors: Ids, friend_ids: Ids) -> None:
 
 
 def numbers(text: str) -> list[int]:
-    """Read numbers above 0, separated by commas."""
-    values = [int(number) for number in text.split(",")]
-    if min(values) < 1:
-        raise ArgumentTypeError(f"{min(values)} is less than 1")
-    return values
+    return [int(number) for number in text.split(",")]
 
 
 def add_graphs(parser: ArgumentParser) -> None:
     parser.add_argument("--people", type=numbers, default=[1000])
     parser.add_argument("--friends", type=numbers, default=[500], help="of each who posts")
-
-
-def add_grid(parser: ArgumentParser) -> None:
-    add_graphs(parser)
-    parser.add_argument("--batch", type=numbers, default=[25, 500], help="posts per batch")

@@ -7,7 +7,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from lab.bench.record import FILE, Record
-from lab.bench.tables import name_of, tables, whole
+from lab.bench.tables import name_of, tables
 from lab.bench.targets import Grid
 from lab.progress import print_page
 from lab.reporting import plots
@@ -55,9 +55,8 @@ def show(record: Record, grid: Grid) -> None:
 
 
 def page_of(record: Record, grid: Grid) -> Page:
-    found = [table for table in (*tables(record, grid), whole(record, grid)) if table.rows]
     failures = [Listing("Failed", record.failures)] if record.failures else []
-    command = Command("The whole bench", record.environment["command"])
+    command = record.environment["command"]
     return Page(
         title="Deliveries, the engine alone",
         answer=answer(record.rows),
@@ -69,8 +68,8 @@ def page_of(record: Record, grid: Grid) -> Page:
         parts=[
             *failures,
             *pictures(record.rows, grid),
-            *found,
-            Commands("How to repeat it", [command]),
+            *tables(record, grid),
+            Commands("How to repeat it", [Command("The whole bench", command)]),
         ],
         lesson="docs/laboratory.md",
         files=[FILE],
@@ -92,14 +91,15 @@ def answer(rows: list[dict[str, Any]]) -> str:
 
 def pictures(rows: list[dict[str, Any]], grid: Grid) -> Iterator[Picture]:
     """Yield a picture for each axis of the grid along which there is something to show."""
-    named = plots.colours(name for axis in AXES for name in curves(rows, axis, _fixed(axis, grid)))
-    for axis, label in AXES.items():
-        fixed = _fixed(axis, grid)
-        found = curves(rows, axis, fixed)
+    every = {axis: curves(rows, axis, _fixed(axis, grid)) for axis in AXES}
+    colours = plots.colours(name for found in every.values() for name in found)
+    for axis, found in every.items():
         if found:
-            where = " and ".join(f"{number:,} {AXES[name]}" for name, number in fixed.items())
+            fixed = _fixed(axis, grid).items()
+            where = " and ".join(f"{number:,} {AXES[name]}" for name, number in fixed)
             text = f"Deliveries per second of each store, with {where}."
-            yield Picture(f"Over {label}", text, growth(found, named, label), f"{axis}.svg")
+            drawing = growth(found, colours, AXES[axis])
+            yield Picture(f"Over {AXES[axis]}", text, drawing, f"{axis}.svg")
 
 
 def curves(
@@ -108,20 +108,20 @@ def curves(
     """Return the deliveries/s of each store along an axis, the fastest store first."""
     found: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
-        here = row["kind"] == "store" and all(row[name] == it for name, it in fixed.items())
-        if here and row["deliveries_per_s"]:
+        is_here = row["kind"] == "store" and fixed.items() <= row.items()
+        if is_here and row["deliveries_per_s"]:
             found.setdefault(name_of(row), []).append((row[axis], row["deliveries_per_s"]))
     return dict(sorted(found.items(), key=lambda curve: -curve[1][-1][1]))
 
 
 @plots.as_svg
 def growth(
-    width: float, found: Mapping[str, plots.Points], named: Mapping[str, str], label: str
+    width: float, found: Mapping[str, plots.Points], colours: Mapping[str, str], label: str
 ) -> Figure:
     """Deliveries/s over one of the three, the two others fixed."""
     figure, (axes,) = plots.panels(width)
     lines = [
-        plots.Line(name, points, named[name], _tip(name, points), "o-")
+        plots.Line(name, points, colours[name], _tip(name, points), "o-")
         for name, points in found.items()
     ]
     plots.panel(axes, lines, label, "deliveries/s", from_0="")

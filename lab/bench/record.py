@@ -1,12 +1,11 @@
 """The results of a bench, written to disk as soon as they exist."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lab.bench.site import Measurement
-from lab.bench.targets import Target
+from lab.bench.targets import Grid, Target
 
 FILE = "bench.json"
 
@@ -35,45 +34,30 @@ class Record:
         vars(record).update(content)
         return record
 
-    def add_row(self, row: dict[str, Any]) -> None:
-        self.rows.append(row)
-        self.write()
-
-    def add_read(self, target: Target, figures: dict[str, Any], server_s: float | None) -> None:
-        count = figures["reads"]
-        self.reads.append(
-            {
-                "store": target.label,
-                "database": target.database,
-                "read": figures["read"],
+    def add(self, target: Target, measurement: Measurement, entry_bytes: float | None) -> None:
+        """Record what a target's process measured: a cell, a read or a check."""
+        figures, server_s = measurement.figures, target.server_s(measurement.cpu_s)
+        name = {"store": target.label, "database": target.database}
+        if measurement.kind == "cell":
+            cell = row("store", target.label, figures, server_s, database=target.database)
+            cell["bytes_per_entry"] = entry_bytes and round(entry_bytes, 2)
+            self.rows.append(cell | _nodes(target, measurement))
+        elif measurement.kind == "read":
+            count = figures["reads"]
+            costs = {
                 "reads_per_s": rate(count, figures["wall_s"]),
                 "client_us": each_us(figures["client_s"], count),
                 "server_us": each_us(server_s, count),
             }
-        )
+            self.reads.append(name | {"read": figures["read"]} | costs)
+        elif measurement.kind == "check":
+            self.checks.append(name | figures)
+            if not figures["ok"]:
+                self.failures.append(f"{target.name}: {_findings(figures)}")
         self.write()
 
-    def add_request(
-        self, name: str, server: str, size: int, count: int, used_s: Mapping[str, float]
-    ) -> None:
-        """Record what a number of requests cost by role, and the bytes of an answer."""
-        figures = {f"{role}_us": each_us(seconds, count) for role, seconds in used_s.items()}
-        self.requests.append({"request": name, "server": server, "bytes": size, **figures})
-        self.write()
-
-    def add_check(self, target: Target, figures: dict[str, Any]) -> None:
-        """Record a check result, and which store failed it."""
-        self.checks.append({"store": target.label, "database": target.database, **figures})
-        if not figures["ok"]:
-            counts = ", ".join(
-                f"{figures[kind]} {kind}" for kind in ("missing", "duplicated", "unexpected")
-            )
-            at = f"{figures['people']:,} people, {figures['friends']:,} friends each"
-            self.failures.append(f"{target.name}: {counts} of {figures['expected']} at {at}")
-        self.write()
-
-    def fail(self, name: str, error: Exception) -> None:
-        self.failures.append(f"{name}: {error}")
+    def add_row(self, row: dict[str, Any]) -> None:
+        self.rows.append(row)
         self.write()
 
     def write(self) -> None:
@@ -89,7 +73,6 @@ def row(
     server_s: float | None,
     *,
     database: str = "none",
-    bytes_per_entry: float | None = None,
 ) -> dict[str, Any]:
     """Return deliveries and seconds as a row: rates, and CPU in µs per delivery.
 
@@ -98,35 +81,16 @@ def row(
     count = figures["deliveries"]
     return {
         "store": store,
-        **{name: figures.get(name) for name in ("people", "friends", "batch")},
+        **{name: figures.get(name) for name in Grid._fields},
         "deliveries_per_s": rate(count, figures["wall_s"]),
         "client_us": each_us(figures["client_s"], count),
         "server_us": each_us(server_s, count),
-        "bytes_per_entry": bytes_per_entry and round(bytes_per_entry, 2),
+        "bytes_per_entry": None,
         "database": database,
         "kind": kind,
         "deliveries": count,
         "wall_s": figures["wall_s"] and round(figures["wall_s"], 4),
     }
-
-
-def not_measured(kind: str, store: str, why: str, *, database: str) -> dict[str, Any]:
-    """Return a row without figures that says why it has none."""
-    figures = {"deliveries": 0, "wall_s": None, "client_s": None}
-    return row(kind, store, figures, None, database=database) | {"not_measured": why}
-
-
-def cell_row(
-    target: Target, measurement: Measurement, bytes_per_entry: float | None
-) -> dict[str, Any]:
-    return row(
-        target.kind,
-        target.label,
-        measurement.figures,
-        target.server_s(measurement.cpu_s),
-        database=target.database,
-        bytes_per_entry=bytes_per_entry,
-    ) | _nodes(target, measurement)
 
 
 def _nodes(target: Target, measurement: Measurement) -> dict[str, Any]:
@@ -142,6 +106,12 @@ def _nodes(target: Target, measurement: Measurement) -> dict[str, Any]:
         "trips": round(figures["trips"] / figures["batches"] / target.primaries, 3),
         "replicated_bytes": round(figures["replicated"] / figures["deliveries"], 2),
     }
+
+
+def _findings(check: dict[str, Any]) -> str:
+    counts = ", ".join(f"{check[kind]} {kind}" for kind in ("missing", "duplicated", "unexpected"))
+    at = f"{check['people']:,} people, {check['friends']:,} friends each"
+    return f"{counts} of {check['expected']} at {at}"
 
 
 def rate(count: int, wall_s: float | None) -> float | None:

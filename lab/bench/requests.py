@@ -2,13 +2,14 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from functools import partial
 from http.client import HTTPConnection
 from itertools import cycle
 from statistics import median
 from typing import NamedTuple
 
-from lab.bench.record import Record
+from lab.bench.record import Record, each_us
 from lab.bench.site import Site, measurements, no_result
 from lab.bench.targets import Target
 from lab.progress import Advance
@@ -19,7 +20,7 @@ from launch.variants import GRANIAN, GUNICORN, PROXIED
 
 APP_ROLES = ("web", "redis")
 ROLES = (*APP_ROLES, "proxy")
-ROUNDS, REQUESTS, AT_ONCE = 11, 100, 2
+ROUNDS, REQUESTS, AT_ONCE, READERS = 11, 100, 2, 50
 
 
 class Request(NamedTuple):
@@ -41,15 +42,20 @@ def bench_requests(site: Site, record: Record, advance: Advance) -> None:
     """Record the CPU of each through one process; the servers take turns, medians of ROUNDS."""
     advance("requests")
     target = Target("ring", "mysql_tuned" if site.mysql else "sqlite", uses_redis=True)
-    with site.serving(target, target.settings | {"FEED_STRATEGY": "outbox"}) as env:
-        tokens = _fill(site, env)
-        try:
-            servers = dict(_started(site, env))
-            clients = {name: Clients(port, tokens) for name, port in servers.items()}
+    with site.serving(target) as env:
+        env |= {"FEED_STRATEGY": "outbox"}
+        options = [*site.grid.arguments("people"), f"--readers={READERS}"]
+        tokens = [found.figures["tokens"] for found in measurements(site.processes, options, env)]
+        if not tokens:
+            raise no_result(site.processes)
+        with ExitStack() as ended:
+            for role in ("web", "proxy"):
+                ended.callback(site.processes.stop, role)
+            clients = {
+                name: ended.enter_context(closing(Clients(port, tokens[-1])))
+                for name, port in _started(site, env)
+            }
             _compare(site, clients, record)
-        finally:
-            for role in ("proxy", "web"):
-                site.processes.stop(role)
 
 
 def _started(site: Site, env: Mapping[str, str]) -> Iterator[tuple[str, int]]:
@@ -90,20 +96,15 @@ class Clients:
                 self._ask(connection, request)
         return body
 
+    def close(self) -> None:
+        for connection in self._connections:
+            connection.close()
+
     def _ask(self, connection: HTTPConnection, request: Request) -> None:
         headers = {"Authorization": f"Bearer {next(self._tokens[request])}"}
         if request.body:
             headers["Content-Type"] = "application/json"
         connection.request(request.method, request.path, request.body, headers)
-
-
-def _fill(site: Site, env: dict[str, str]) -> list[str]:
-    command = ["bench_feeds", *site.grid.arguments("people")]
-    figures = [measurement.figures for measurement in measurements(site.processes, command, env)]
-    if not figures:
-        raise no_result(site.processes)
-    tokens: list[str] = figures[-1]["tokens"]
-    return tokens
 
 
 def _compare(site: Site, servers: Mapping[str, Clients], record: Record) -> None:
@@ -118,6 +119,12 @@ def _compare(site: Site, servers: Mapping[str, Clients], record: Record) -> None
             used[request, server].append({role: after[role] - before[role] for role in ROLES})
     for (request, server), rounds in used.items():
         roles = ROLES if server.endswith(PROXIED) else APP_ROLES  # idle proxies probe app servers
-        seconds = {role: median(of_one[role] for of_one in rounds) for role in roles}
+        figures = {
+            f"{role}_us": each_us(median(of_one[role] for of_one in rounds), REQUESTS)
+            for role in roles
+        }
         size = sizes[request, server]
-        record.add_request(request.name, server, size, REQUESTS, seconds)
+        record.requests.append(
+            {"request": request.name, "server": server, "bytes": size, **figures}
+        )
+    record.write()

@@ -9,17 +9,15 @@ from typing import Any
 
 from lab.bench.floors import bench_mysql, bench_redis, bench_sqlite
 from lab.bench.output import publish, show
-from lab.bench.record import Record, cell_row, row
+from lab.bench.record import Record
 from lab.bench.requests import bench_requests
-from lab.bench.site import Measurement, Site, measurements, no_result
-from lab.bench.targets import Grid, Target, list_way
+from lab.bench.site import Site, measurements, no_result
+from lab.bench.targets import Grid, Target
 from lab.progress import Advance, console, stage
 from lab.running.machine import check_resources, describe_machine
 from launch.processes import Processes, RunFailed
-from launch.service import WORKER
 
 Work = Callable[[Advance], None]
-CHUNKED = {"FEED_STRATEGY": "chunked", "FEED_TIMELINE_STORE": "pipeline"}
 
 
 def bench(
@@ -30,11 +28,20 @@ def bench(
     What was measured is in ``out``, also that of a run that was cut short.
     """
     stores = ",".join(target.name for target in targets)
-    cells = [*grid.arguments(*grid._fields), f"--seconds={seconds:g}"]
-    options = " ".join([f"--stores={stores}", *cells])
-    record = Record(out, describe_machine(f"python -m lab bench {options}"))
+    cells = [*grid.arguments(*Grid._fields), f"--seconds={seconds:g}"]
+    command = " ".join(["python -m lab bench", f"--stores={stores}", *cells])
+    record = Record(out, describe_machine(command))
     try:
-        _run(targets, grid, seconds, record)
+        with (
+            TemporaryDirectory(prefix="lab-") as scratch,
+            Processes(record.out / "logs") as processes,
+        ):
+            site = Site(processes, Path(scratch), grid)
+            record.environment["servers"] = site.versions
+            databases = list(dict.fromkeys(target.people_in for target in targets))
+            if _attempt("databases", partial(site.prepare, databases), record):
+                for name, work in _works(targets, cells, site, record):
+                    _attempt(name, work, record)
     finally:
         publish(record, grid)
     if as_json:
@@ -44,35 +51,20 @@ def bench(
     return not record.failures
 
 
-def _run(targets: Sequence[Target], grid: Grid, seconds: float, record: Record) -> None:
-    with (
-        TemporaryDirectory(prefix="lab-") as scratch,
-        Processes(record.out / "logs") as processes,
-    ):
-        site = Site(processes, Path(scratch), grid, seconds)
-        record.environment["servers"] = site.versions
-        databases = list(dict.fromkeys(target.people_in for target in targets))
-        if _attempt("databases", partial(site.prepare, databases), record):
-            for name, work in _works(targets, site, record):
-                _attempt(name, work, record)
-
-
-def _works(targets: Sequence[Target], site: Site, record: Record) -> Iterator[tuple[str, Work]]:
-    """Yield what is to be measured; ways and floors are of the servers that the stores need."""
-    redis = any(target.uses_redis for target in targets)
-    sqlite = any(target.database == "sqlite" for target in targets)
-    ways = [list_way(site.grid.base)] if redis else []
-    for target in (*targets, *ways):
-        yield target.name, partial(bench_target, site, target, record)
-    for name, work, is_possible in (
-        ("chunked", bench_chunked, redis and site.mysql),
-        ("requests", bench_requests, any(target.store == "ring" for target in targets)),
-        ("Redis floors", bench_redis, redis),
-        ("MySQL's floor", bench_mysql, site.mysql),
-        ("SQLite's floor", bench_sqlite, sqlite),
-    ):
-        if is_possible:
-            yield name, partial(work, site, record)
+def _works(
+    targets: Sequence[Target], cells: Sequence[str], site: Site, record: Record
+) -> Iterator[tuple[str, Work]]:
+    """Yield what is to be measured; the floors are of the servers that the stores need."""
+    for target in targets:
+        yield target.name, partial(bench_target, site, target, cells, record)
+    if any(target.store == "ring" for target in targets):
+        yield "requests", partial(bench_requests, site, record)
+    if any(target.uses_redis for target in targets):
+        yield "Redis floors", partial(bench_redis, site, record)
+    if site.mysql:
+        yield "MySQL's floor", partial(bench_mysql, site, record)
+    if any(target.database == "sqlite" for target in targets):
+        yield "SQLite's floor", partial(bench_sqlite, site, record)
 
 
 def _attempt(name: str, work: Work, record: Record) -> bool:
@@ -83,56 +75,25 @@ def _attempt(name: str, work: Work, record: Record) -> bool:
             work(advance)
     except RunFailed as error:
         console.print(f"  [red]failed:[/red] {name}: {error}")
-        record.fail(name, error)
+        record.failures.append(f"{name}: {error}")
+        record.write()
         return False
     return True
 
 
-def bench_target(site: Site, target: Target, record: Record, advance: Advance) -> None:
+def bench_target(
+    site: Site, target: Target, cells: Sequence[str], record: Record, advance: Advance
+) -> None:
     """Take one target through its cells. Raises RunFailed if its process exits without a result."""
     checks, bytes_per_entry = 0, None
-    command = [*target.command, *site.grid.arguments(*Grid._fields)]
-    if target.kind == "store":
-        command.append(f"--seconds={site.cell_s}")
     with site.serving(target) as env:
-        for measurement in measurements(site.processes, command, env):
+        for measurement in measurements(site.processes, cells, env):
             checks += measurement.kind == "check"
             bytes_per_entry = measurement.figures.get("bytes_per_entry", bytes_per_entry)
-            _record(target, measurement, bytes_per_entry, record)
+            record.add(target, measurement, bytes_per_entry)
             advance(f"{target.name}: {_place(measurement.figures)}")
-    if checks < (len(site.grid.graphs) if target.kind == "store" else 1):
+    if checks < len(site.grid.graphs):
         raise no_result(site.processes)
-
-
-def bench_chunked(site: Site, record: Record, advance: Advance) -> None:
-    """Record one task per chunk of friends, end to end with a Celery worker."""
-    target = Target("chunked", "mysql_tuned", uses_redis=True, kind="way")
-    advance("a task per chunk of friends")
-    command = ["bench_ways", "chunked", *site.grid.arguments(*Grid._fields)]
-    with site.serving(target, CHUNKED) as env:
-        site.processes.start("workers", WORKER, env)
-        try:
-            measured = list(measurements(site.processes, command, env))
-        finally:
-            site.processes.stop("workers")
-    if not measured:
-        raise no_result(site.processes)
-    (timed,) = measured
-    timed.figures["client_s"] += timed.cpu_s["workers"]
-    server_s = timed.cpu_s["database"] + timed.cpu_s["redis"]
-    record.add_row(row("way", "chunked", timed.figures, server_s))
-
-
-def _record(
-    target: Target, measurement: Measurement, bytes_per_entry: float | None, record: Record
-) -> None:
-    server_s = target.server_s(measurement.cpu_s)
-    if measurement.kind == "cell":
-        record.add_row(cell_row(target, measurement, bytes_per_entry))
-    elif measurement.kind == "read":
-        record.add_read(target, measurement.figures, server_s)
-    elif measurement.kind == "check":
-        record.add_check(target, measurement.figures)
 
 
 def _place(figures: dict[str, Any]) -> str:

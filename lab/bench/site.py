@@ -7,14 +7,13 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.bench.targets import Grid, Target
 from lab.progress import Advance
 from launch.processes import Processes, RunFailed
-from launch.servers.base import Backend
 from launch.servers.mysql import MySQL
 from launch.servers.redis import Cluster, Redis
 from launch.service import Service
@@ -26,11 +25,10 @@ ROLE = "bench"
 class Site:
     """Private servers in a folder."""
 
-    def __init__(self, processes: Processes, folder: Path, grid: Grid, cell_s: float) -> None:
+    def __init__(self, processes: Processes, folder: Path, grid: Grid) -> None:
         self.processes = processes
         self.folder = folder
         self.grid = grid
-        self.cell_s = cell_s
         self.versions: dict[str, str] = {}
         self._services: dict[str, Service] = {}
 
@@ -43,9 +41,10 @@ class Site:
             service = Service(Variant.plain(name, name, {}), self.processes, folder)
             for server in service.servers:
                 server.start()
-            env = _with_bench(service)
             people = self.grid.arguments("people", "friends")
-            service.seed([("migrate", "--verbosity=0"), ("seed_bench", *people)], env)
+            service.seed(
+                [("migrate", "--verbosity=0"), ("seed_bench", *people)], _with_bench(service)
+            )
             self._services[name] = service
             self.versions[name] = service.versions()["database"]
 
@@ -55,40 +54,30 @@ class Site:
         return next((server for server in servers if isinstance(server, MySQL)), None)
 
     @contextmanager
-    def serving(
-        self, target: Target, settings: Mapping[str, str] | None = None
-    ) -> Iterator[dict[str, str]]:
+    def serving(self, target: Target) -> Iterator[dict[str, str]]:
         """Yield the service's environment for a target; its Redis ends with the block."""
         service = self._services[target.people_in]
-        env = _with_bench(service) | dict(settings or target.settings)
-        with self.timelines(target.primaries) if target.uses_redis else nullcontext() as redis:
-            env |= redis.environment if redis else dict[str, str]()
+        env = _with_bench(service) | {"FEED_TIMELINE_STORE": target.store}
+        with self.redis(target.primaries) if target.uses_redis else nullcontext() as redis:
+            if redis:
+                env |= redis.environment
             service.manage("begin_epoch", env)
             yield env
 
-    def timelines(self, primaries: int) -> AbstractContextManager[Backend]:
-        """Return a Redis, or a cluster of some primaries."""
-        return self._cluster(primaries) if primaries else self.redis()
-
     @contextmanager
-    def redis(self) -> Iterator[Redis]:
-        server = Redis(self.processes, self.folder / "redis", "auto")
-        with self._running(server, server.role):
-            yield server
-
-    @contextmanager
-    def _cluster(self, primaries: int) -> Iterator[Cluster]:
-        folder = self.folder / f"cluster{primaries}"
-        server = Cluster(self.processes, folder, "auto", primaries=primaries)
-        with self._running(server, *(node.role for node in server.nodes)):
-            yield server
-
-    @contextmanager
-    def _running(self, server: Backend, *roles: str) -> Iterator[None]:
+    def redis(self, primaries: int = 0) -> Iterator[Redis | Cluster]:
+        """Run a Redis, or a cluster of some primaries."""
+        server: Redis | Cluster
+        if primaries:
+            folder = self.folder / f"cluster{primaries}"
+            server = Cluster(self.processes, folder, "auto", primaries=primaries)
+        else:
+            server = Redis(self.processes, self.folder / "redis", "auto")
         server.start()
         self.versions[server.role] = server.version()
+        roles = [node.role for node in server.nodes] if isinstance(server, Cluster) else ["redis"]
         try:
-            yield
+            yield server
         finally:
             for role in roles:
                 self.processes.stop(role)
@@ -113,15 +102,15 @@ def no_result(processes: Processes) -> RunFailed:
 
 
 def measurements(
-    processes: Processes, command: Sequence[str], env: Mapping[str, str]
+    processes: Processes, options: Sequence[str], env: Mapping[str, str]
 ) -> Iterator[Measurement]:
-    """Run a management command and yield its lines as they come.
+    """Run bench_timeline and yield its lines as they come.
 
-    A command whose check fails exits with 1, and so does one that crashes: the caller has to look
+    A process whose check fails exits with 1, and so does one that crashes: the caller has to look
     for the measurements that it expects.
     """
     before: dict[str, float] = {}
-    argv = [sys.executable, "manage.py", *command]
+    argv = [sys.executable, "manage.py", "bench_timeline", *options]
     for line in processes.lines(ROLE, argv, env, ok=(0, 1)):
         figures = json.loads(line)
         kind, now = figures.pop("kind"), processes.ran_s()

@@ -1,7 +1,6 @@
 """The figures of a bench as tables."""
 
 from collections.abc import Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 from lab.bench.record import Record, each_us
@@ -11,18 +10,20 @@ from lab.reporting.table import Table
 from launch.variants import GUNICORN
 
 READS = ("first page", "deep page", "hydrated")
-COSTS = ("deliveries_per_s", "client_us", "server_us")
 Row = dict[str, Any]
 
 
 def tables(record: Record, grid: Grid) -> list[Table]:
-    return [
+    """Return those that have something to show."""
+    every = [
         compared(record, grid),
         clusters(record),
         reads(record),
         requests(record),
-        beside(record),
+        floors(record),
+        whole(record, grid),
     ]
+    return [table for table in every if table.rows]
 
 
 def compared(record: Record, grid: Grid) -> Table:
@@ -31,10 +32,11 @@ def compared(record: Record, grid: Grid) -> Table:
     head = ["store"]
     for batch in grid.base_batches:
         head += [f"batches of {batch}", "client + server µs"]
-    rows = [
-        [name, *_costs(cells, grid), number(next(iter(cells.values()))["bytes_per_entry"])]
-        for name, cells in by_store(record.rows, people=people, friends=friends).items()
-    ]
+    rows = []
+    for name, cells in by_store(record.rows, people=people, friends=friends).items():
+        costs = [_rate_and_us(cells.get(batch, {})) for batch in grid.base_batches]
+        entry_bytes = number(next(iter(cells.values()))["bytes_per_entry"])
+        rows.append([name, *sum(costs, ()), entry_bytes])
     title = f"{people:,} people, {friends:,} friends each: deliveries/s"
     return Table(title, [*head, "bytes per entry"], rows)
 
@@ -63,49 +65,50 @@ def _shares(row: Row) -> Iterator[float | None]:
 
 def reads(record: Record) -> Table:
     """Pages of 20 from full timelines."""
-    rows = []
-    for name in dict.fromkeys(map(name_of, record.reads)):
-        reads = {read["read"]: read for read in record.reads if name_of(read) == name}
-        figures = [_rate_and_us(reads.get(read, {}), "reads_per_s") for read in READS]
-        rows.append([name, *chain.from_iterable(figures)])
+    by_name: dict[str, dict[str, Row]] = {}
+    for row in record.reads:
+        by_name.setdefault(name_of(row), {})[row["read"]] = row
+    rows = [
+        [name, *sum((_rate_and_us(of_store.get(read, {})) for read in READS), ())]
+        for name, of_store in by_name.items()
+    ]
     head = [label for read in READS for label in (f"{read}/s", "client + server µs")]
     return Table("Reads of 20 posts", ["store", *head], rows)
 
 
 def requests(record: Record) -> Table:
     """What requests cost the servers, against gunicorn alone."""
-    whole_us: dict[str, float] = {}
+    gunicorn_us: dict[str, float] = {}
     rows = []
     for row in record.requests:
         each = [row.get(f"{role}_us") for role in ("web", "proxy", "redis")]
-        whole = sum(filter(None, each))
-        plain = whole_us.setdefault(row["request"], whole)
+        whole_us = sum(filter(None, each))
+        plain_us = gunicorn_us.setdefault(row["request"], whole_us)
         figures = map(number, (row["bytes"], *each))
         server = row.get("server", GUNICORN)
-        rows.append([row["request"], server, *figures, f"{whole / plain:.2f}"])
+        rows.append([row["request"], server, *figures, f"{whole_us / plain_us:.2f}"])
     head = ["request", "server", "bytes", "app server µs", "proxy µs", "Redis µs", "of gunicorn's"]
     return Table("A post, and a feed of 20 posts from ring: CPU by app server", head, rows)
 
 
-def beside(record: Record) -> Table:
-    """The floors of the servers, and the ways of other systems."""
+def floors(record: Record) -> Table:
     rows = [
-        [_beside(row), *(number(row[cost]) for cost in COSTS)]
+        [row["store"], *map(number, (row["deliveries_per_s"], row["client_us"], row["server_us"]))]
         for row in record.rows
-        if row["kind"] != "store"
+        if row["kind"] == "floor"
     ]
-    head = ["what", "deliveries or commands/s", "client µs", "server µs"]
-    return Table("Floors, and other systems' ways", head, rows)
+    return Table("Floors", ["what", "rows or commands/s", "client µs", "server µs"], rows)
 
 
 def whole(record: Record, grid: Grid) -> Table:
     """Deliveries/s of all cells."""
-    head = ["store", "people", "friends", *(f"batches of {batch}" for batch in grid.batch)]
     rows = [
-        [name, f"{people:,}", f"{friends:,}", *_rates(cells, grid)]
+        [name, f"{people:,}", f"{friends:,}"]
+        + [number(cells.get(batch, {}).get("deliveries_per_s")) for batch in grid.batch]
         for people, friends in grid.graphs
         for name, cells in by_store(record.rows, people=people, friends=friends).items()
     ]
+    head = ["store", "people", "friends", *(f"batches of {batch}" for batch in grid.batch)]
     return Table("Deliveries/s in all cells", head, sorted(rows, key=lambda row: row[0]))
 
 
@@ -113,7 +116,7 @@ def by_store(rows: Sequence[Row], **where: int) -> dict[str, dict[int, Row]]:
     """Return the stores' rows at a place of the grid, by name and then by batch."""
     found: dict[str, dict[int, Row]] = {}
     for row in rows:
-        if row["kind"] == "store" and all(row[name] == it for name, it in where.items()):
+        if row["kind"] == "store" and all(row[axis] == value for axis, value in where.items()):
             found.setdefault(name_of(row), {})[row["batch"]] = row
     return found
 
@@ -123,23 +126,9 @@ def name_of(row: Row) -> str:
     return row["store"] if row["database"] == "none" else f"{row['database']}-{row['store']}"
 
 
-def _costs(cells: dict[int, Row], grid: Grid) -> Iterator[str]:
-    for batch in grid.base_batches:
-        yield from _rate_and_us(cells.get(batch, {}), "deliveries_per_s")
-
-
-def _rates(cells: dict[int, Row], grid: Grid) -> Iterator[str]:
-    return (number(cells.get(batch, {}).get("deliveries_per_s")) for batch in grid.batch)
-
-
-def _rate_and_us(row: Row, rate: str) -> tuple[str, str]:
+def _rate_and_us(row: Row) -> tuple[str, ...]:
+    """Return the deliveries or reads per second, and their CPU time."""
+    rate = row.get("deliveries_per_s", row.get("reads_per_s"))
     costs = (row.get("client_us"), row.get("server_us"))
     us = " + ".join(number(cost) for cost in costs if cost is not None)
-    return number(row.get(rate)), us or "-"
-
-
-def _beside(row: Row) -> str:
-    at = [f"{row[name]:,} {name}" for name in ("people", "friends") if row[name]]
-    batch = [f"batches of {row['batch']}"] if row["batch"] else []
-    why = [f"not measured: {row['not_measured']}"] if "not_measured" in row else []
-    return ", ".join([row["store"], *at, *batch, *why])
+    return number(rate), us or "-"

@@ -1,4 +1,4 @@
-"""What is benched: stores on their servers, other systems' ways of delivering, and the grid."""
+"""What is benched: stores on their servers, and the grid of people, friends and batches."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from launch.backends import backends
 from launch.unknown import none_of
 from launch.variants import UnknownVariant
 
-CLUSTER = re.compile(r"@cluster[1-9]\d?$")
+IN_CLUSTER = re.compile(r"(.+)@cluster([1-9]\d?)")
 
 
 class Grid(NamedTuple):
@@ -65,18 +65,11 @@ class Target:
     """Of the Redis Cluster that has the timelines; 0: one Redis."""
     uses_database: bool = False
     """The timelines are in that database too."""
-    kind: str = "store"
-    command: tuple[str, ...] = ("bench_timeline",)
 
     @property
     def database(self) -> str:
         """The database that holds the timelines; "none" if no SQL database does."""
         return self.people_in if self.uses_database else "none"
-
-    @property
-    def settings(self) -> dict[str, str]:
-        """Environment variables of the service."""
-        return {"FEED_TIMELINE_STORE": self.store} if self.kind == "store" else {}
 
     @property
     def name(self) -> str:
@@ -118,33 +111,20 @@ def choose(names: str | None) -> list[Target]:
     everything = list(targets())
     if names is None:
         return everything
-    labels = [name.strip() for name in names.split(",")]
-    clusters = [in_cluster(name, everything) for name in labels if CLUSTER.search(name)]
-    plain = [name for name in labels if not CLUSTER.search(name)]
-    for name in plain:
-        if not any(name in (target.store, target.name) for target in everything):
-            raise unknown(name, everything)
-    chosen = [target for target in everything if {target.store, target.name} & set(plain)]
-    return [*chosen, *clusters]
-
-
-def in_cluster(name: str, everything: Sequence[Target]) -> Target:
-    """Return the target that a name like ring@cluster3 spells. Raises UnknownVariant."""
-    store, _, primaries = name.partition("@cluster")
-    for target in everything:
-        if target.store == store and target.uses_redis:
-            return replace(target, primaries=int(primaries))
-    raise unknown(name, everything)
-
-
-def unknown(name: str, everything: Sequence[Target]) -> UnknownVariant:
-    stores = dict.fromkeys(target.store for target in everything)
-    return UnknownVariant(
-        f"--stores: {none_of(name, stores)} (those in Redis also like ring@cluster3)"
-    )
-
-
-def list_way(at: tuple[int, int]) -> Target:
-    """Return the Redis lists that aren't a store, at one pair (people, friends)."""
-    command = ("bench_ways", "list", f"--at={at[0]},{at[1]}")
-    return Target("list", "sqlite", uses_redis=True, kind="way", command=command)
+    chosen: dict[Target, None] = {}
+    for name in map(str.strip, names.split(",")):
+        if match := IN_CLUSTER.fullmatch(name):
+            found = [
+                replace(target, primaries=int(match[2]))
+                for target in everything
+                if target.store == match[1] and target.uses_redis
+            ]
+        else:
+            found = [target for target in everything if name in (target.store, target.name)]
+        if not found:
+            stores = dict.fromkeys(target.store for target in everything)
+            raise UnknownVariant(
+                f"--stores: {none_of(name, stores)} (those in Redis also like ring@cluster3)"
+            )
+        chosen |= dict.fromkeys(found)
+    return list(chosen)

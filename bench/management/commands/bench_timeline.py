@@ -5,11 +5,11 @@ from typing import Any
 
 from django.core.management import BaseCommand
 
+from accounts.authentication import access_tokens
 from bench.contents import empty
-from bench.engine import CELL_S, Engine, run_graph
+from bench.engine import CELL_S, Engine, emit, run_graph
 from bench.filling import fill, reads
-from bench.graphs import add_grid, fillers, graphs
-from bench.json_lines import emit
+from bench.graphs import add_graphs, graphs, numbers
 from feed.timeline_stores import get_timeline_store
 from runtime.allocator import keep_freed_memory
 
@@ -21,8 +21,11 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        add_grid(parser)
+        add_graphs(parser)
+        parser.add_argument("--batch", type=numbers, default=[25, 500], help="posts per batch")
         parser.add_argument("--seconds", type=float, default=CELL_S, help="per cell")
+        readers = "only fill timelines, and emit the access tokens of so many of their owners"
+        parser.add_argument("--readers", type=int, help=readers)
 
     def handle(
         self,
@@ -31,12 +34,17 @@ class Command(BaseCommand):
         friends: list[int],
         batch: list[int],
         seconds: float,
+        readers: int | None,
         **options: Any,
     ) -> None:
         keep_freed_memory()  # as the drainer does
         engine = Engine(get_timeline_store(), seconds)
         empty(engine.timeline)
-        owner_ids, bytes_per_entry = fill(engine, fillers(max(people)))
+        owner_ids, bytes_per_entry = fill(engine, max(people))
+        if readers:
+            tokens = access_tokens(owner_ids[:readers].tolist())
+            emit("readers", tokens=[token for _, token in tokens])
+            return
         gc.collect()
         gc.freeze()  # else each collection would go through what was loaded so far
         emit("filled", timelines=len(owner_ids), bytes_per_entry=bytes_per_entry)

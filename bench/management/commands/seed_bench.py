@@ -14,7 +14,7 @@ class Command(SeedCommand):
 
     def handle(self, *args: Any, people: list[int], friends: list[int], **options: Any) -> None:
         seeded = fillers(max(people))
-        everyone = seeded.many.author_id
+        everyone = seeded[-1].author_id
         self.write(
             "people",
             seed_people(people=everyone, friends=0, graph="ring", seed=0, password=None),
