@@ -22,7 +22,7 @@ from lab.bench.output import report_bench
 from lab.bench.record import FILE as BENCH
 from lab.bench.targets import Grid, choose
 from lab.experiments import EXPERIMENTS
-from lab.experiments.base import Experiment
+from lab.experiments.base import Experiment, RunOptions
 from lab.listing import print_all, print_first
 from lab.progress import print_page, print_whole
 from lab.reporting.report import report
@@ -32,7 +32,6 @@ from lab.results.verdict import HARM
 from lab.running.load import chosen
 from lab.running.machine import calibration_ms
 from lab.running.matrix import INTERRUPTED, run_matrix
-from lab.running.options import RunOptions
 from lab.running.single_run import serve
 from lab.systems.variants import TARGET, TargetVariant, check_host
 from launch.processes import RunFailed

@@ -99,7 +99,7 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     _add_service(command)
     _add_target(command)
     for experiment in EXPERIMENTS.values():
-        if vars(type(experiment)).get("options"):  # not those of a base class
+        if experiment.options:
             group = command.add_argument_group(f"{experiment.name} only")
             for name, text in experiment.options:
                 option = f"--{name.replace('_', '-')}"

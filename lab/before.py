@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lab.running.machine import MORE_DISK, check_resources, warn_of_others
-from lab.running.services import service_for
+from lab.running.single_run import service_for
 from launch.processes import Processes, RunFailed
 from launch.service import Service
 from launch.variants import Variant

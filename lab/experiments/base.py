@@ -1,17 +1,46 @@
-"""The base class of experiments: what an experiment declares."""
+"""What an experiment is made of: variants, loads, and functions for what else it does."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from lab.reporting.presentation import Presentation
 from lab.results.requests import Requests
 from lab.results.result import Result
 from lab.running.load import Load, chosen, generate
-from lab.running.options import RunOptions
 from launch.service import Seed, Service
 from launch.variants import Variant
+
+USUAL_PEOPLE = Seed()
+LEAST_REPEATS = 3
+"""Where a precision is asked for."""
+
+
+class RunOptions(NamedTuple):
+    """What the user asks of runs, checked; None: the experiment's own."""
+
+    users: int | None = None
+    run_time_s: int | None = None
+    arrivals: str | None = None
+    loads: str | None = None
+    """Names of loads, separated by commas."""
+    own: Mapping[str, float] = {}
+    """The experiment's own options (``Experiment.options``), those that were given."""
+    seed: Seed = USUAL_PEOPLE
+    """The experiment's people, but for what the command line says of them."""
+    servers: str = "auto"
+    drain_within_s: int = 480
+    """A backlog that takes longer is left, and its deliveries are missing from the audit."""
+    repeat: int = 1
+    precision: float | None = None
+    """Widest allowed interval of all runs, in percent of the median."""
+    shared: bool = False
+    """Other programs are known to use the machine, so that utilisation is not judged."""
+
+    @property
+    def least_repeats(self) -> int:
+        return max(self.repeat, LEAST_REPEATS) if self.precision else self.repeat
 
 
 class Measured(NamedTuple):
@@ -35,73 +64,79 @@ class Option(NamedTuple):
     """What --help says."""
 
 
-class Experiment(ABC):
+def in_turn(
+    loads: Sequence[Load], variant: Variant, options: RunOptions, results: Sequence[Result]
+) -> Load | None:
+    """Return the first of the loads that has no result yet."""
+    done = {result.load for result in results}
+    return next((load for load in loads if load.name not in done), None)
+
+
+@dataclass(frozen=True)
+class Experiment:
     """Variants of the service under the same loads, with a check of what they did.
 
     A run is one variant under one load, from an empty folder to a result.
     """
 
-    name: ClassVar[str]
-    presentation: ClassVar[Presentation]
-    document: ClassVar[str | None] = None
+    name: str
+    variants: tuple[str, ...]
+    loads: Callable[[RunOptions], list[Load]]
+    """Returns the loads of the experiment, the heaviest last."""
+    conclude: Callable[[Measured], None]
+    """Completes the result with figures of the experiment's own (``extra``) and the audit."""
+    presentation: Presentation
+    locustfile: str
+    """Of ``lab up``; each load has its own."""
+    variant: Callable[[str], Variant] = Variant.named
+    """Returns the variant that a name spells. Raises UnknownVariant."""
+    document: str | None = None
     """Author and title of the published document whose steps and load it replays."""
-    locustfile: ClassVar[str]
-    variants: ClassVar[tuple[str, ...]]
-    seed: ClassVar[Seed] = Seed()
-    drain_within_s: ClassVar[int] = 480
+    seed: Seed = USUAL_PEOPLE
+    seeding: tuple[tuple[str, ...], ...] = ()
+    """The management commands that follow ``seed_people``, with their arguments."""
+    options: tuple[Option, ...] = ()
+    suits: Callable[[Variant, Load], bool] = lambda variant, load: True
+    """Returns whether a variant runs under a load."""
+    generate: Callable[[Load, Service, Path], Load] = generate
+    """Puts a service under a load, and returns that load with the time that it took.
+
+    Leaves requests.csv and unanswered.csv in the folder. Raises RunFailed.
+    """
+    next_load: Callable[[Sequence[Load], Variant, RunOptions, Sequence[Result]], Load | None] = (
+        in_turn
+    )
+    """Returns the load of a variant after those that gave these results; None at the end.
+
+    Gets the loads that the command line chooses and that suit the variant.
+    """
+    afterwards: Callable[
+        [Sequence[Variant], RunOptions, Mapping[str, Sequence[Result]]], list[tuple[Variant, Load]]
+    ] = lambda variants, options, results: []
+    """Returns runs for when no variant has another load, after these results by variant."""
+    drain_within_s: int = 480
     """Default of --drain-within."""
-    around_s: ClassVar[int] = 15
+    around_s: int = 15
     """Estimated seconds that a run takes before its load and after it."""
-    steps: ClassVar[int] = 1
+    steps: int = 1
     """Estimated runs of a variant for each of its loads."""
-    options: ClassVar[tuple[Option, ...]] = ()
-
-    @abstractmethod
-    def variant(self, name: str) -> Variant:
-        """Return the variant that ``name`` spells. Raises UnknownVariant."""
-
-    @abstractmethod
-    def loads(self, options: RunOptions) -> list[Load]:
-        """Return the loads of the experiment, the heaviest last."""
-
-    def suits(self, variant: Variant, load: Load) -> bool:
-        """Return whether a variant runs under a load."""
-        return True
 
     def loads_of(self, variant: Variant, options: RunOptions) -> list[Load]:
         """Return the loads that the command line chooses and that suit the variant."""
-        return [it for it in chosen(self.loads(options), options.loads) if self.suits(variant, it)]
+        loads = chosen(self.loads(options), options.loads)
+        return [load for load in loads if self.suits(variant, load)]
 
-    def next_load(
-        self, variant: Variant, options: RunOptions, results: Sequence[Result]
-    ) -> Load | None:
-        """Return the load after those that gave these results; None when there is no other."""
-        done = {result.load for result in results}
-        left = (it for it in self.loads_of(variant, options) if it.name not in done)
-        return next(left, None)
-
-    def next_loads(
+    def next_runs(
         self,
         variants: Sequence[Variant],
         options: RunOptions,
         results: Mapping[str, Sequence[Result]],
     ) -> list[tuple[Variant, Load]]:
         """Return the runs of the next round, after these results by variant; none at the end."""
-        loads = [(it, self.next_load(it, options, results[it.name])) for it in variants]
-        return [(variant, load) for variant, load in loads if load is not None]
-
-    def seeding(self) -> Sequence[Sequence[str]]:
-        """Return the management commands that follow ``seed_people``, with their arguments."""
-        return ()
-
-    def generate(self, load: Load, service: Service, folder: Path) -> Load:
-        """Put a service under a load; return that load with the time that it took.
-
-        Leaves requests.csv and unanswered.csv in ``folder``. Raises RunFailed.
-        """
-        generate(load, service, folder)
-        return load
-
-    @abstractmethod
-    def conclude(self, measured: Measured) -> None:
-        """Complete the result with figures of the experiment's own (``extra``) and the audit."""
+        runs = []
+        for variant in variants:
+            loads = self.loads_of(variant, options)
+            load = self.next_load(loads, variant, options, results[variant.name])
+            if load is not None:
+                runs.append((variant, load))
+        return runs or self.afterwards(variants, options, results)

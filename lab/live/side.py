@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from lab.experiments import EXPERIMENTS
 from lab.live.figures import History, Rates
 from lab.running.machine import check_resources
-from lab.running.services import service_for
+from lab.running.single_run import service_for
 from launch.backends import Strategy, TimelineStore, backends
 from launch.hosts import processes_for
 from launch.processes import Processes, RunFailed

@@ -74,7 +74,7 @@ def ranked(compared: Sequence[Summary]) -> list[Summary]:
     presentation = presentation_of(compared)
     heaviest = [summary for summary in compared if summary.load == compared[-1].load]
     sound = [summary for summary in heaviest if summary.is_clean and summary.can_be_compared]
-    clean = [summary for summary in sound if presentation.ranks(summary.variant)]
+    clean = [summary for summary in sound if summary.variant.is_ranked]
     if not presentation.measures_generator and any(
         summary.generator_saturated for summary in clean
     ):

@@ -1,8 +1,8 @@
-"""The presentation of an experiment in reports."""
+"""The presentation of an experiment in reports: data, and a few functions for what differs."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from lab.reporting import plots
 from lab.reporting.formats import measured, number, percent
@@ -68,82 +68,78 @@ CPU = Plot(
 )
 
 
-class Presentation(ABC):
+def extra(name: str) -> Figure:
+    """Return a figure of the experiment's own."""
+    return lambda result: result.extra.get(name)
+
+
+def by_load_and_variant(
+    results: Sequence[Result], variant_named: Callable[[str], Variant]
+) -> list[Summary]:
+    """Group results, each load and each of its variants in the order of their first runs."""
+    groups: dict[str, dict[str, list[Result]]] = {}
+    for result in results:
+        groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
+    return [
+        Summary(variant_named(variant), group)
+        for variants in groups.values()
+        for variant, group in variants.items()
+    ]
+
+
+@dataclass(frozen=True)
+class Presentation:
     """What reports show of an experiment, and what they say about it."""
 
-    published: ClassVar[tuple[Published, ...]] = ()
-    published_note: ClassVar[str] = ""
-    """How the published figures have to be read."""
-    columns: ClassVar[tuple[Column, ...]]
-    headline: ClassVar[Column]
+    columns: tuple[Column, ...]
+    headline: Column
     """The column that the top picture draws."""
-    axis: ClassVar[str]
+    axis: str
     """Heading of that picture: the figure in words, with its unit."""
-    more_is_better: ClassVar[bool] = False
-    tie_break: ClassVar[str] = ""
-    """What decides between variants that tie by the headline."""
-    contrast: ClassVar[str] = "{name} takes {ratio} times as long, at {rates} requests/s."
-    """Sentence that compares the best with the last; ``rates``: the last one's first."""
-    findings: ClassVar[tuple[str, ...]]
+    findings: tuple[str, ...]
     """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
-    pictures: ClassVar[tuple[Plot, ...]] = (LATENCY, BY_SECOND, CPU)
-    limitations: ClassVar[tuple[str, ...]] = ()
-    summary_class: ClassVar[type[Summary]] = Summary
-    lesson: ClassVar[str] = "docs/reading-a-report.md"
+    praise: Callable[[Summary], str] = lambda best: ""
+    """Returns a sentence on what the best variant reached."""
+    more_is_better: bool = False
+    tie_break: str = ""
+    """What decides between variants that tie by the headline."""
+    contrast: str = "{name} takes {ratio} times as long, at {rates} requests/s."
+    """Sentence that compares the best with the last; ``rates``: the last one's first."""
+    pictures: tuple[Plot, ...] = (LATENCY, BY_SECOND, CPU)
+    limitations: tuple[str, ...] = ()
+    lesson: str = "docs/reading-a-report.md"
     """The page of the repository that explains the experiment."""
-    measures_generator: ClassVar[bool] = False
+    published: tuple[Published, ...] = ()
+    published_note: str = ""
+    """How the published figures have to be read."""
+    is_published_load: Callable[[Result], bool] = lambda result: True
+    """Returns whether the published figures are of such a load."""
+    measures_generator: bool = False
     """The load generator is part of what is measured, so it may be saturated."""
-    condition: ClassVar[str] = "that delivers finished with a clean audit"
+    condition: str = "that delivers finished with a clean audit"
     """What a variant has to meet to be ranked, as the end of a sentence."""
+    summaries: Callable[[Sequence[Result], Callable[[str], Variant]], list[Summary]] = (
+        by_load_and_variant
+    )
+    """Groups results into summaries; gets the function that names a variant, too."""
+    ranks_first: Callable[[Summary], tuple[float, ...]] = lambda summary: ()
+    """Returns what decides before the headline which variant is the best; less is better."""
+    beside: Callable[[Sequence[Summary]], str] = lambda compared: ""
+    """Returns how the variants compare with those that aren't ranked, if that matters."""
+    verdict: Callable[[Sequence[Summary]], str] = lambda compared: ""
+    """Returns the answer of an experiment that doesn't look for the best variant."""
+    conclusions: Callable[[Sequence[Summary]], Sequence[str]] = lambda compared: ()
+    """Returns remarks on all summaries together, for below the table."""
+    remarks: Callable[[Summary], Sequence[str]] = lambda summary: ()
+    """Returns remarks on one summary, for below the table."""
 
     @property
     def heading(self) -> str:
         return self.axis[0].upper() + self.axis[1:]
 
-    def summaries(
-        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
-    ) -> list[Summary]:
-        """Group results by load and variant, each in the order of their first runs."""
-        groups: dict[str, dict[str, list[Result]]] = {}
-        for result in results:
-            groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
-        return [
-            self.summary_class(variant_named(variant), group)
-            for variants in groups.values()
-            for variant, group in variants.items()
-        ]
-
-    def is_published_load(self, result: Result) -> bool:
-        """Return whether the published figures are of such a load."""
-        return True
-
-    @abstractmethod
-    def praise(self, summary: Summary) -> str:
-        """Return a sentence on what the best variant reached."""
-
-    def beside(self, compared: Sequence[Summary]) -> str:
-        """Return how the variants compare with those that aren't ranked, if that matters."""
-        return ""
-
-    def verdict(self, compared: Sequence[Summary]) -> str:
-        """Return the answer of an experiment that doesn't look for the best variant."""
-        return ""
-
-    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
-        """Return remarks on all summaries together, for below the table."""
-        return ()
-
-    def remarks(self, summary: Summary) -> Sequence[str]:
-        """Return remarks on one summary, for below the table."""
-        return ()
-
-    def ranks(self, variant: Variant) -> bool:
-        """Return whether a variant is compared with the others under this load."""
-        return variant.is_ranked
-
     def rank(self, summary: Summary) -> tuple[float, ...]:
         """Return the sort key of the summaries under the heaviest load, the best first."""
         value = summary.median(self.headline.figure)
         if value is None:
-            return (float("inf"),)
-        return (-value if self.more_is_better else value,)
+            return *self.ranks_first(summary), float("inf")
+        return *self.ranks_first(summary), -value if self.more_is_better else value

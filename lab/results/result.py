@@ -90,6 +90,12 @@ class Result:
         return 1 - self.failures / self.requests if self.requests else None
 
     @property
+    def held(self) -> bool | None:
+        """Whether it kept its limits; None if it has none, or did not finish."""
+        found = self.extra.get("held")
+        return None if found is None else found > 0
+
+    @property
     def shared(self) -> bool:
         """Whether other programs were known to use the machine."""
         return "--shared" in self.environment["command"].split()

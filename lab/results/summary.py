@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import ClassVar
 
 from lab.results import laws
 from lab.results.result import Figure, Result
@@ -28,11 +27,10 @@ ENOUGH_REPEATS = 3
 class Summary:
     """The runs of one variant under one load, with the median of each figure."""
 
-    nothing: ClassVar[str] = "nothing succeeded"
-    """Text of a picture where there is no figure."""
-
     variant: Variant
     results: Sequence[Result]
+    tried: Sequence[Result] = ()
+    """Every run of the searches that found these results; empty where nothing was searched."""
 
     @property
     def load(self) -> str:
@@ -65,7 +63,14 @@ class Summary:
     @property
     def objection(self) -> str | None:
         """What is not as it should be beside the deliveries, in capitals; None if nothing."""
-        return None
+        broke = any(result.held is False for result in self.results)
+        return "NOT HELD" if broke and self.figures.can_be_compared else None
+
+    @property
+    def nothing(self) -> str:
+        """Text of a picture where there is no figure."""
+        has_limits = any(result.held is not None for result in self.results)
+        return "nothing held" if has_limits else "nothing succeeded"
 
     @property
     def status(self) -> int:

@@ -56,11 +56,12 @@ def deliveries_of(variant: Variant, result: Result) -> Deliveries:
 
 
 def figures_of(result: Result) -> Figures:
+    """Judge a run; "void" among its own figures: the load generator did not send what it should."""
     if result.audit is None:
         return Figures.NONE
     if any(laws.utilisation(result)):
         return Figures.BUSY
-    if any(laws.broken(result)):
+    if any(laws.broken(result)) or result.extra.get("void"):
         return Figures.INCONSISTENT
     if result.shared:
         return Figures.SHARED

@@ -141,8 +141,8 @@ def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
         raise ValueError(f"--loads: {none_of(unknown.args[0], known)}") from None
 
 
-def generate(load: Load, service: Service, out: Path) -> None:
-    """Run Locust to its end. Raises RunFailed if it fails, or an app server ends."""
+def generate(load: Load, service: Service, out: Path) -> Load:
+    """Run Locust to its end, and return the load. Raises RunFailed if it or an app server fails."""
     command = _with_options_of(service.variant, load).locust(service.url, service.tokens, out)
     with stage(f"load: {load.users} users", load.seconds) as advance:
         locust = _start(command, service.processes, load.workers)
@@ -158,6 +158,7 @@ def generate(load: Load, service: Service, out: Path) -> None:
     if load.workers:
         for name in ("requests", "unanswered", *load.files):
             _join(out / f"{name}.csv", load.workers)
+    return load
 
 
 def _start(command: Sequence[str], processes: Processes, workers: int) -> subprocess.Popen[bytes]:

@@ -1,25 +1,22 @@
 """All runs that were asked for: every variant, under each of its loads, as often as asked."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
-from lab.experiments.base import Experiment
+from lab.experiments.base import Experiment, RunOptions
 from lab.progress import console
 from lab.reporting.comparison import presentation_of, summaries
 from lab.results.result import Result, read_results
 from lab.results.summary import Summary
 from lab.running.load import Load
 from lab.running.machine import Shortage
-from lab.running.options import RunOptions
 from lab.running.single_run import run
 from launch.variants import Variant
 
 INTERRUPTED = 130
 MOST_REPEATS = 9
 """Of each variant, where a precision is asked for."""
-NextLoads = Callable[[Mapping[str, Sequence[Result]]], Sequence[tuple[Variant, Load]]]
-"""From the results so far, by name of the variant, to the runs of the next round; none: the end."""
 
 
 def run_matrix(
@@ -47,19 +44,19 @@ def _run_once(
     repeat: int,
     out: Path,
 ) -> None:
-    def next_loads(results: Mapping[str, Sequence[Result]]) -> Sequence[tuple[Variant, Load]]:
-        return experiment.next_loads(variants, options, results)
-
     def run_one(variant: Variant, load: Load) -> Result:
         name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
         console.print(name)
         return run(experiment, variant, load, options, repeat, out / name)
 
-    run_in_rounds(variants, next_loads, run_one)
+    run_in_rounds(experiment, variants, options, run_one)
 
 
 def run_in_rounds(
-    variants: Sequence[Variant], next_loads: NextLoads, run_one: Callable[[Variant, Load], Result]
+    experiment: Experiment,
+    variants: Sequence[Variant],
+    options: RunOptions,
+    run_one: Callable[[Variant, Load], Result],
 ) -> None:
     """Put every variant under its next load in each round, until none has another.
 
@@ -67,11 +64,11 @@ def run_in_rounds(
     """
     results: dict[str, list[Result]] = {variant.name: [] for variant in variants}
     for number in count(1):
-        loads = next_loads(results)
-        if not loads:
+        runs = experiment.next_runs(variants, options, results)
+        if not runs:
             return
-        for turn, (variant, load) in enumerate(loads, start=1):
-            console.print(f"round {number}, {turn} of {len(loads)}: ", end="")
+        for turn, (variant, load) in enumerate(runs, start=1):
+            console.print(f"round {number}, {turn} of {len(runs)}: ", end="")
             results[variant.name].append(run_one(variant, load))
 
 

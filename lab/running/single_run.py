@@ -8,21 +8,21 @@ import traceback
 from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
+from pkgutil import resolve_name
 from tempfile import TemporaryDirectory
 
-from lab.experiments.base import Experiment, Measured
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.progress import console, stage
 from lab.results import figures, laws
 from lab.results.requests import Requests, read_requests
 from lab.results.result import Result
-from lab.running.load import Load
+from lab.running.load import INTERRUPTED, Load
 from lab.running.machine import Shortage, describe
-from lab.running.options import RunOptions
 from lab.running.sampler import Sampler
-from lab.running.services import service_for
 from launch.hosts import processes_for
 from launch.ports import claimed
 from launch.processes import RunFailed
+from launch.service import Service
 from launch.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
@@ -30,6 +30,31 @@ ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "collector", 
 SATURATED = 0.9
 """Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the
 generator is the limit: requests that are answered wait for it to notice."""
+
+
+def service_for(variant: Variant) -> type[Service]:
+    """Return the class that runs a variant."""
+    found: type[Service] = resolve_name(variant.service)
+    return found
+
+
+def command(experiment: str, variant: Variant, load: Load, options: RunOptions) -> str:
+    """Return the command that repeats the run of a variant under a load."""
+    arguments = {
+        "variants": variant.name,
+        **({"loads": load.name} if load.name else {}),
+        "users": load.users,
+        "run-time": f"{load.run_time_s}s",
+        **({"arrivals": load.arrivals} if load.arrivals != INTERRUPTED else {}),
+        "servers": options.servers,
+        "drain-within": f"{options.drain_within_s}s",
+        **{name.replace("_", "-"): f"{value:g}" for name, value in options.own.items()},
+        **options.seed.arguments(),
+        **variant.arguments,
+        **({"shared": ""} if options.shared else {}),
+    }
+    words = " ".join(f"--{name} {value}".strip() for name, value in arguments.items())
+    return f"python -m lab run {experiment} {words}"
 
 
 def run(
@@ -50,7 +75,7 @@ def run(
         repeat=repeat,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         environment={
-            **describe(variant, options.command(experiment.name, variant, load)),
+            **describe(variant, command(experiment.name, variant, load, options)),
             "seed": options.seed.as_description(),
         },
         offered_rps=load.offered_rps,
@@ -91,7 +116,7 @@ def _measure(
     ):
         service = service_for(variant)(variant, processes, Path(scratch), servers=options.servers)
         with stage("migrate and seed"):
-            service.prepare(options.seed, experiment.seeding())
+            service.prepare(options.seed, experiment.seeding)
         with stage("start"):
             service.start()
         result.environment["servers"] = service.versions()
@@ -156,7 +181,7 @@ def serve(
             variant, processes, Path(scratch), servers=options.servers, port=port
         )
         with stage("migrate and seed"):
-            service.prepare(options.seed, experiment.seeding())
+            service.prepare(options.seed, experiment.seeding)
         service.start()
         tokens.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(service.tokens, tokens)  # with its mode

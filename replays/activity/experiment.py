@@ -1,16 +1,13 @@
 """Activity: a log without an index, asked too many questions."""
 
 import json
-from collections.abc import Sequence
-from typing import ClassVar
 
-from lab.experiments.base import Experiment, Measured
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.progress import stage
 from lab.running.load import Load
-from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.variants import DATABASES, Variant, refuse_unknown
-from replays.activity.presentation import AUDIT_WITHIN_S, TIMEOUT_S, ActivityPresentation
+from replays.activity.presentation import AUDIT_WITHIN_S, PRESENTATION, TIMEOUT_S
 
 SHARED = tuple(name for name, database in DATABASES.items() if database.files == 1)
 QUERIES = ("as_found", "fewer_queries", "indexed", "best")
@@ -26,41 +23,49 @@ ARRIVALS = {1: 9, 20: 3, 50: 3}
 """Seconds during which requests arrive."""
 
 
-class Activity(Experiment):
-    name = "activity"
-    presentation = ActivityPresentation()
-    locustfile = "replays/activity/locustfile.py"
-    variants: ClassVar[tuple[str, ...]] = tuple(f"mysql_tuned-{queries}" for queries in QUERIES)
-    seed = Seed(people=1000, friends=0)
+LOCUSTFILE = "replays/activity/locustfile.py"
 
-    def variant(self, name: str) -> Variant:
-        database, _, queries = name.partition("-")
-        refuse_unknown(name, "database-queries", (database, SHARED), (queries, QUERIES + TAGS))
-        return Variant.plain(name, database, {**INSTALLED, "ACTIVITY_QUERIES": queries})
 
-    def loads(self, options: RunOptions) -> list[Load]:
-        rates = {options.users: ARRIVALS[50]} if options.users else ARRIVALS
-        return [
-            Load(
-                rate,
-                options.run_time_s or run_time_s,
-                self.locustfile,
-                name=f"{rate}rps",
-                arrivals=options.arrivals or "open",
-                warm_up_s=2,
-                patience_s=TIMEOUT_S + 1,
-            )
-            for rate, run_time_s in rates.items()
-        ]
+def variant(name: str) -> Variant:
+    database, _, queries = name.partition("-")
+    refuse_unknown(name, "database-queries", (database, SHARED), (queries, QUERIES + TAGS))
+    return Variant.plain(name, database, {**INSTALLED, "ACTIVITY_QUERIES": queries})
 
-    def seeding(self) -> Sequence[Sequence[str]]:
-        return (("seed_visits",),)
 
-    def conclude(self, measured: Measured) -> None:
-        service = measured.service
-        service.stop_web()
-        options = (f"--within-s={AUDIT_WITHIN_S}", "--json")
-        with stage("audit"):
-            (env,) = service.environments
-            found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))
-        measured.result.audit = {**found, "ok": not found["wrong_answers"]}
+def loads(options: RunOptions) -> list[Load]:
+    rates = {options.users: ARRIVALS[50]} if options.users else ARRIVALS
+    return [
+        Load(
+            rate,
+            options.run_time_s or run_time_s,
+            LOCUSTFILE,
+            name=f"{rate}rps",
+            arrivals=options.arrivals or "open",
+            warm_up_s=2,
+            patience_s=TIMEOUT_S + 1,
+        )
+        for rate, run_time_s in rates.items()
+    ]
+
+
+def conclude(measured: Measured) -> None:
+    service = measured.service
+    service.stop_web()
+    options = (f"--within-s={AUDIT_WITHIN_S}", "--json")
+    with stage("audit"):
+        (env,) = service.environments
+        found = json.loads(service.manage("audit_activity", env, *options, ok=(0, 1)))
+    measured.result.audit = {**found, "ok": not found["wrong_answers"]}
+
+
+EXPERIMENT = Experiment(
+    name="activity",
+    variants=tuple(f"mysql_tuned-{queries}" for queries in QUERIES),
+    variant=variant,
+    locustfile=LOCUSTFILE,
+    seed=Seed(people=1000, friends=0),
+    seeding=(("seed_visits",),),
+    loads=loads,
+    conclude=conclude,
+    presentation=PRESENTATION,
+)

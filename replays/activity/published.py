@@ -2,16 +2,15 @@
 
 from dataclasses import replace
 
-from lab.experiments.base import Measured
+from lab.experiments.base import Measured, RunOptions
 from lab.reporting.formats import number, percent
 from lab.reporting.presentation import CORES_BUSY, OFFERED, SUCCESS, Column, Published
 from lab.results import figures
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
-from lab.running.options import RunOptions
 from launch.variants import Variant
-from replays.activity.experiment import Activity
-from replays.activity.presentation import TIMEOUT_S, ActivityPresentation
+from replays.activity import experiment as activity
+from replays.activity.presentation import AUDIT_IS_SHORT, TIMEOUT_S
 
 PAGES = ("times", "visits", "summary")
 RATES = (1, 20, 50)
@@ -56,58 +55,71 @@ def _published() -> tuple[Published, ...]:
     )
 
 
-class Published002Presentation(ActivityPresentation):
-    published = _published()
-    columns = (OFFERED, SUCCESS, ALL_MEAN, ALL_P95, CORES_BUSY)
-    headline = ALL_MEAN
-    axis = "mean ms, a time-out counted with what it waited"
-    limitations = (
+def _praise(summary: Summary) -> str:
+    success = percent(summary.median(SUCCESS.figure))
+    return (
+        f"{summary.name}, answered {success} of the requests, after "
+        f"{number(summary.median(ALL_MEAN.figure))} ms on average."
+    )
+
+
+PRESENTATION = replace(
+    activity.EXPERIMENT.presentation,
+    published=_published(),
+    columns=(OFFERED, SUCCESS, ALL_MEAN, ALL_P95, CORES_BUSY),
+    headline=ALL_MEAN,
+    axis="mean ms, a time-out counted with what it waited",
+    limitations=(
         f"A request that is not answered within {TIMEOUT_S} s has failed; the times are of failed "
         "requests too, as vegeta has them.",
         "Their table of tags as their DDL has it; of the tables of cards and of device pairs only "
         "what they are for is known. A person has one card here.",
         "How they counted the people inside isn't known; here it is the last tag of every card.",
-        *ActivityPresentation.limitations[1:],
+        AUDIT_IS_SHORT,
+    ),
+    praise=_praise,
+)
+
+
+def variant(name: str) -> Variant:
+    return replace(activity.variant(STEPS.get(name, name)), name=name)
+
+
+def loads(options: RunOptions) -> list[Load]:
+    rates = (options.users,) if options.users else RATES
+    return [_volley(page, rate) for page in PAGES for rate in rates]
+
+
+def _volley(page: str, rate: int) -> Load:
+    return Load(
+        rate,
+        1,
+        activity.LOCUSTFILE,
+        name=f"{page}-{rate}",
+        arrivals="open",
+        counted=(f"GET /v1/activity/{page}/",),
+        warm_up_s=0,
+        cool_down_s=VOLLEY_AFTER_S + COOL_DOWN_S,
+        patience_s=TIMEOUT_S + 1,
+        options={"once": page, "spawn-rate": rate},
     )
 
-    def praise(self, summary: Summary) -> str:
-        success = percent(summary.median(SUCCESS.figure))
-        return (
-            f"{summary.name}, answered {success} of the requests, after "
-            f"{number(summary.median(ALL_MEAN.figure))} ms on average."
-        )
+
+def conclude(measured: Measured) -> None:
+    activity.conclude(measured)
+    waited_ms = [request.ms for request in measured.requests.counted]
+    found = figures.percentiles(waited_ms, ("mean", "p95"))
+    measured.result.extra = {f"all_{name}_ms": value for name, value in found.items()}
 
 
-class Published002(Activity):
-    name = "published-002"
-    presentation = Published002Presentation()
-    document = "[24HANE] Improving the latency of the service (42 Seoul), author not named"
-    variants = (*STEPS, OURS)
-    around_s = 60
-
-    def variant(self, name: str) -> Variant:
-        return replace(super().variant(STEPS.get(name, name)), name=name)
-
-    def loads(self, options: RunOptions) -> list[Load]:
-        rates = (options.users,) if options.users else RATES
-        return [self._volley(page, rate) for page in PAGES for rate in rates]
-
-    def _volley(self, page: str, rate: int) -> Load:
-        return Load(
-            rate,
-            1,
-            self.locustfile,
-            name=f"{page}-{rate}",
-            arrivals="open",
-            counted=(f"GET /v1/activity/{page}/",),
-            warm_up_s=0,
-            cool_down_s=VOLLEY_AFTER_S + COOL_DOWN_S,
-            patience_s=TIMEOUT_S + 1,
-            options={"once": page, "spawn-rate": rate},
-        )
-
-    def conclude(self, measured: Measured) -> None:
-        super().conclude(measured)
-        waited_ms = [it.ms for it in measured.requests.counted]
-        found = figures.percentiles(waited_ms, ("mean", "p95"))
-        measured.result.extra = {f"all_{name}_ms": value for name, value in found.items()}
+EXPERIMENT = replace(
+    activity.EXPERIMENT,
+    name="published-002",
+    document="[24HANE] Improving the latency of the service (42 Seoul), author not named",
+    variants=(*STEPS, OURS),
+    variant=variant,
+    loads=loads,
+    conclude=conclude,
+    presentation=PRESENTATION,
+    around_s=60,
+)

@@ -1,12 +1,11 @@
 """Fan-out as it was published: the four steps under the author's own loads, ours beside them."""
 
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from lab.experiments.fanout import Fanout
-from lab.experiments.fanout.presentation import FanoutPresentation
+from lab.experiments import fanout
+from lab.experiments.base import RunOptions
 from lab.running.load import Load
-from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.variants import Variant
 from replays.author.variants import AUTHOR
@@ -36,26 +35,34 @@ PUBLISHED_UNDER = {
 """The published steps that were not under PAUSING."""
 
 
-class Published003Presentation(FanoutPresentation):
-    limitations = (
-        "Users post as person 1 all the time, as the script does, so the same 501 timelines are "
-        "written. They begin at once, and pause after an answer but not after a failure (k6's "
-        "fail() ends the iteration).",
-        "author_…: the author's public code. It has no receipts, so deliveries and lag are not "
-        "measured; its audit reads the feeds.",
-        *FanoutPresentation.limitations,
-    )
+def variant(name: str) -> Variant:
+    whose = name.partition("_")[0]
+    return author_variant(name) if whose == AUTHOR else fanout.variant(name)
 
 
-class Published003(Fanout):
-    """Their code and ours in its manner, one step after the other; then what we would do."""
+def loads(options: RunOptions) -> list[Load]:
+    load = fanout.load(options)
+    return [
+        replace(
+            load,
+            users=options.users or step.users,
+            run_time_s=options.run_time_s or step.run_time_s,
+            name=name,
+            arrivals=options.arrivals or "checked",
+            pace_s=step.pause_s,
+            warm_up_s=0,
+        )
+        for name, step in STEPS.items()
+    ]
 
-    name = "published-003"
-    presentation = Published003Presentation()
-    document = (
+
+EXPERIMENT = replace(  # their code and ours in its manner, step by step; then what we would do
+    fanout.EXPERIMENT,
+    name="published-003",
+    document=(
         "chankoo, System design practice: feed service 3, database bottleneck (26 November 2023)"
-    )
-    variants: ClassVar[tuple[str, ...]] = (
+    ),
+    variants=(
         "author_sqlite",
         "sqlite_per_server-inline-rowwise",
         "author_default",
@@ -69,29 +76,23 @@ class Published003(Fanout):
         "mysql_tuned-outbox-setbased",
         "mysql_tuned-outbox-ring",
         "sqlite-outbox-setbased",
-    )
-    seed = Seed(people=501, graph="star")
-    drain_within_s = 1200
-    around_s = 25
-
-    def variant(self, name: str) -> Variant:
-        whose = name.partition("_")[0]
-        return author_variant(name) if whose == AUTHOR else super().variant(name)
-
-    def loads(self, options: RunOptions) -> list[Load]:
-        return [self._load(name, step, options) for name, step in STEPS.items()]
-
-    def suits(self, variant: Variant, load: Load) -> bool:
-        return load.name == PUBLISHED_UNDER.get(variant.name, PAUSING)
-
-    def _load(self, name: str, step: Step, options: RunOptions) -> Load:
-        (load,) = super().loads(options)
-        return replace(
-            load,
-            users=options.users or step.users,
-            run_time_s=options.run_time_s or step.run_time_s,
-            name=name,
-            arrivals=options.arrivals or "checked",
-            pace_s=step.pause_s,
-            warm_up_s=0,
-        )
+    ),
+    variant=variant,
+    seed=Seed(people=501, graph="star"),
+    loads=loads,
+    suits=lambda variant, load: load.name == PUBLISHED_UNDER.get(variant.name, PAUSING),
+    presentation=replace(
+        fanout.EXPERIMENT.presentation,
+        limitations=(
+            "Users post as person 1 all the time, as the script does, so the same 501 timelines "
+            "are written. They begin at once, and pause after an answer but not after a failure "
+            "(k6's fail() ends the iteration).",
+            "author_…: the author's public code. It has no receipts, so deliveries and lag are not "
+            "measured; its audit reads the feeds.",
+            *fanout.EXPERIMENT.presentation.limitations,
+        ),
+    ),
+    options=(),
+    drain_within_s=1200,
+    around_s=25,
+)

@@ -5,17 +5,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from lab.experiments.base import Experiment, Measured
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.running.load import Load
-from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.unknown import did_you_mean
 from launch.variants import UnknownVariant
-from replays.browse.presentation import BrowsePresentation
+from replays.browse.presentation import PRESENTATION
 from replays.browse.service import BrowseService, BrowseVariant
 from replays.replication import Sight, everywhere_at, read_sights
 
@@ -51,80 +50,77 @@ class Probe(NamedTuple):
     seen: bool
 
 
-class Browse(Experiment):
-    name = "browse"
-    presentation = BrowsePresentation()
-    locustfile = "replays/browse/locustfile.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-1server",
-        "sqlite-counter",
-        "mysql_tuned-1server",
-        "mysql_tuned-5servers",
-        "mysql_tuned-5servers-4replicas",
-        "mysql_tuned-counter",
-        "mysql_tuned-counter-keyset-cached",
+LOCUSTFILE = "replays/browse/locustfile.py"
+VARIANTS = (
+    "sqlite-1server",
+    "sqlite-counter",
+    "mysql_tuned-1server",
+    "mysql_tuned-5servers",
+    "mysql_tuned-5servers-4replicas",
+    "mysql_tuned-counter",
+    "mysql_tuned-counter-keyset-cached",
+)
+
+
+def variant(name: str) -> BrowseVariant:
+    spelled = SPELLING.fullmatch(name)
+    if spelled is None or (spelled["replicas"] and spelled["database"] == "sqlite"):
+        raise UnknownVariant(
+            f"{name!r}: a variant of browse is named sqlite, mysql_default or mysql_tuned, "
+            "then perhaps -5servers, -4replicas (of MySQL) and -counter, -counter-keyset or "
+            f"-counter-keyset-cached, in this order{did_you_mean(name, VARIANTS)}"
+        )
+    servers = int(spelled["servers"] or 1)
+    settings = {**INSTALLED, "FEED_LISTING": LISTINGS[spelled["listing"]]}
+    if spelled["blind"]:
+        settings["OWN_WRITES_S"] = "0"
+    plain = BrowseVariant.plain(name, spelled["database"], settings)
+    return replace(
+        plain,
+        database=replace(plain.database, app_servers=servers),
+        is_balanced=servers > 1,
+        replicas=int(spelled["replicas"] or 0),
+        replica_delay_s=BLIND_DELAY_S if spelled["blind"] else 0,
     )
-    seed = Seed(people=1000, friends=2)
 
-    def variant(self, name: str) -> BrowseVariant:
-        spelled = SPELLING.fullmatch(name)
-        if spelled is None or (spelled["replicas"] and spelled["database"] == "sqlite"):
-            raise UnknownVariant(
-                f"{name!r}: a variant of browse is named sqlite, mysql_default or mysql_tuned, "
-                "then perhaps -5servers, -4replicas (of MySQL) and -counter, -counter-keyset or "
-                f"-counter-keyset-cached, in this order{did_you_mean(name, self.variants)}"
-            )
-        servers = int(spelled["servers"] or 1)
-        settings = {**INSTALLED, "FEED_LISTING": LISTINGS[spelled["listing"]]}
-        if spelled["blind"]:
-            settings["OWN_WRITES_S"] = "0"
-        plain = BrowseVariant.plain(name, spelled["database"], settings)
-        return replace(
-            plain,
-            database=replace(plain.database, app_servers=servers),
-            is_balanced=servers > 1,
-            replicas=int(spelled["replicas"] or 0),
-            replica_delay_s=BLIND_DELAY_S if spelled["blind"] else 0,
-        )
 
-    def seeding(self) -> Sequence[Sequence[str]]:
-        return (("seed_likes",),)
+def loads(options: RunOptions) -> list[Load]:
+    return [load_of(shape, *SHAPES[shape], options) for shape in SHAPES]
 
-    def loads(self, options: RunOptions) -> list[Load]:
-        return [self._load(shape, *SHAPES[shape], options) for shape in SHAPES]
 
-    def _load(self, shape: str, users: int, hold_s: int, options: RunOptions) -> Load:
-        users, hold_s = options.users or users, options.run_time_s or hold_s
-        return Load(
-            users,
-            hold_s,
-            self.locustfile,
-            name=shape,
-            arrivals=options.arrivals or "closed",
-            counted=("GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"),
-            warm_up_s=RAMP_S,
-            cool_down_s=RAMP_S,
-            options={
-                "shape": shape,
-                "peak": users,
-                "ramp-s": RAMP_S,
-                "hold-s": hold_s,
-                "stop-timeout": FINISH_WITHIN_S,
-            },
-            files=("probes",),
-        )
+def load_of(shape: str, users: int, hold_s: int, options: RunOptions) -> Load:
+    users, hold_s = options.users or users, options.run_time_s or hold_s
+    return Load(
+        users,
+        hold_s,
+        LOCUSTFILE,
+        name=shape,
+        arrivals=options.arrivals or "closed",
+        counted=("GET /v1/posts/?sort=-likes", "GET /v1/posts/[id]/"),
+        warm_up_s=RAMP_S,
+        cool_down_s=RAMP_S,
+        options={
+            "shape": shape,
+            "peak": users,
+            "ramp-s": RAMP_S,
+            "hold-s": hold_s,
+            "stop-timeout": FINISH_WITHIN_S,
+        },
+        files=("probes",),
+    )
 
-    def conclude(self, measured: Measured) -> None:
-        service = measured.service
-        assert isinstance(service, BrowseService)
-        service.stop_web()
-        sights = read_sights(service.replica_lag) if service.replicas else []
-        measured.result.extra = _lag(sights, *measured.requests.window)
-        probes = read_probes(measured.folder / "probes.csv")
-        if not probes:
-            measured.result.errors.append(UNSEEN)
-        miscounted = sum(int(service.manage("audit_likes", env)) for env in service.environments)
-        measured.result.audit = audit(probes, sights, miscounted)
+
+def conclude(measured: Measured) -> None:
+    service = measured.service
+    assert isinstance(service, BrowseService)
+    service.stop_web()
+    sights = read_sights(service.replica_lag) if service.replicas else []
+    measured.result.extra = _lag(sights, *measured.requests.window)
+    probes = read_probes(measured.folder / "probes.csv")
+    if not probes:
+        measured.result.errors.append(UNSEEN)
+    miscounted = sum(int(service.manage("audit_likes", env)) for env in service.environments)
+    measured.result.audit = audit(probes, sights, miscounted)
 
 
 def read_probes(path: Path) -> list[Probe]:
@@ -169,3 +165,16 @@ def _lag(sights: Sequence[Sight], start: float, end: float) -> dict[str, float |
         "replica_lag_p50_ms": round(float(np.median(lags_ms)), 2),
         "replica_lag_max_ms": round(max(lags_ms), 2),
     }
+
+
+EXPERIMENT = Experiment(
+    name="browse",
+    variants=VARIANTS,
+    variant=variant,
+    locustfile=LOCUSTFILE,
+    seed=Seed(people=1000, friends=2),
+    seeding=(("seed_likes",),),
+    loads=loads,
+    conclude=conclude,
+    presentation=PRESENTATION,
+)

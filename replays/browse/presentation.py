@@ -1,7 +1,5 @@
 """Columns, ranking and published figures of browse."""
 
-from typing import ClassVar
-
 from lab.reporting.presentation import (
     CORES_BUSY,
     MEAN,
@@ -12,6 +10,7 @@ from lab.reporting.presentation import (
     Column,
     Presentation,
     Published,
+    extra,
 )
 from lab.results.summary import Summary
 
@@ -34,37 +33,45 @@ def published_figures(p95: str, success: str) -> tuple[Published, ...]:
     )
 
 
-class BrowsePresentation(Presentation):
-    lesson = "replays/browse/lesson.md"
-    published = published_figures("p95 ms", "success")
-    columns = (
+ONE_MACHINE = (
+    "Five app servers, a primary and its replicas share this machine's cores and its disk: "
+    "what replicas add elsewhere, other machines, they can't add here."
+)
+
+
+def _praise(summary: Summary) -> str:
+    rate = summary.median(lambda r: r.achieved_rps) or 0.0
+    offered = summary.median(lambda r: r.offered_rps) or 0.0
+    p95 = summary.median(P95.figure) or 0.0
+    return (
+        f"{summary.name} answered {rate:,.0f} of the {offered:,.0f} requests/s offered, "
+        f"95 % of them within {p95:,.0f} ms."
+    )
+
+
+def _ranks_first(summary: Summary) -> tuple[float, ...]:
+    """A variant that fails requests isn't quick."""
+    return (-round(summary.median(SUCCESS.figure) or 0.0, 2),)
+
+
+PRESENTATION = Presentation(
+    columns=(
         OFFERED,
         Column("requests/s", lambda r: r.achieved_rps, brief=True),
         SUCCESS,
         MEAN._replace(brief=False),
         P95._replace(brief=True),
         P99,
-        Column("replica lag p50 ms", lambda r: r.extra.get("replica_lag_p50_ms")),
-        Column("replica lag max ms", lambda r: r.extra.get("replica_lag_max_ms"), brief=True),
+        Column("replica lag p50 ms", extra("replica_lag_p50_ms")),
+        Column("replica lag max ms", extra("replica_lag_max_ms"), brief=True),
         CORES_BUSY,
-    )
-    headline = P95
-    axis = "p95 of a request, ms"
-    findings = ("own_write_missed", "stale", "miscounted")
-    limitations: ClassVar[tuple[str, ...]] = (
-        "Five app servers, a primary and its replicas share this machine's cores and its disk: "
-        "what replicas add elsewhere, other machines, they can't add here.",
-    )
-
-    def praise(self, summary: Summary) -> str:
-        rate = summary.median(lambda r: r.achieved_rps) or 0.0
-        offered = summary.median(lambda r: r.offered_rps) or 0.0
-        p95 = summary.median(self.headline.figure) or 0.0
-        return (
-            f"{summary.name} answered {rate:,.0f} of the {offered:,.0f} requests/s offered, "
-            f"95 % of them within {p95:,.0f} ms."
-        )
-
-    def rank(self, summary: Summary) -> tuple[float, ...]:
-        """A variant that fails requests isn't quick."""
-        return -round(summary.median(lambda r: r.success) or 0.0, 2), *super().rank(summary)
+    ),
+    headline=P95,
+    axis="p95 of a request, ms",
+    findings=("own_write_missed", "stale", "miscounted"),
+    limitations=(ONE_MACHINE,),
+    lesson="replays/browse/lesson.md",
+    published=published_figures("p95 ms", "success"),
+    praise=_praise,
+    ranks_first=_ranks_first,
+)

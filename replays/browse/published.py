@@ -1,26 +1,26 @@
 """Browse as it was published: their steps, their pauses and ramps, and the threshold that fails."""
 
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from lab.experiments.base import Measured
+from lab.experiments.base import Measured, RunOptions
 from lab.progress import console
 from lab.reporting.formats import number, percent
-from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column
+from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column, extra
 from lab.results import figures
 from lab.results.requests import Requests
 from lab.results.summary import Summary
-from lab.results.thresholds import HeldSummary
 from lab.running.load import Load
-from lab.running.options import RunOptions
-from replays.browse.experiment import INSTALLED, LISTINGS, Browse
-from replays.browse.presentation import BrowsePresentation, published_figures
+from replays.browse import experiment as browse
+from replays.browse.experiment import INSTALLED, LISTINGS
+from replays.browse.presentation import ONE_MACHINE, published_figures
 from replays.browse.service import BrowseVariant
 
 SHAPES = {"smoke": 1, "load": 100, "stress": 500}
 PAUSE_S = 4
 RAMP_S = 30
 HOLD_S = 60
+THRESHOLD_P99_MS = 50.0
 FINISH_WITHIN_S = 30
 """k6's graceful stop, if a script doesn't say otherwise."""
 ONE_PROCESS = {
@@ -55,15 +55,22 @@ STEPS = {
 }
 OURS = "mysql_tuned-counter-keyset-cached"
 
-RUN_P95 = Column("run p95 ms", lambda r: r.extra.get("run_p95_ms"), spread=True, brief=True)
-RUN_P99 = Column("run p99 ms", lambda r: r.extra.get("run_p99_ms"), brief=True)
-RUN_SUCCESS = Column("run success", lambda r: r.extra.get("run_success"), percent, brief=True)
+RUN_P95 = Column("run p95 ms", extra("run_p95_ms"), spread=True, brief=True)
+RUN_P99 = Column("run p99 ms", extra("run_p99_ms"), brief=True)
+RUN_SUCCESS = Column("run success", extra("run_success"), percent, brief=True)
 
 
-class Published001Presentation(BrowsePresentation):
-    summary_class = HeldSummary
-    published = published_figures(RUN_P95.label, RUN_SUCCESS.label)
-    columns = (
+def _praise(summary: Summary) -> str:
+    return (
+        f"{summary.name} kept the threshold: 95 % of all requests within "
+        f"{number(summary.median(RUN_P95.figure))} ms."
+    )
+
+
+PRESENTATION = replace(
+    browse.EXPERIMENT.presentation,
+    published=published_figures(RUN_P95.label, RUN_SUCCESS.label),
+    columns=(
         OFFERED,
         Column("requests/s", lambda r: r.achieved_rps),
         RUN_SUCCESS,
@@ -71,12 +78,12 @@ class Published001Presentation(BrowsePresentation):
         RUN_P99,
         P95,
         P99._replace(spread=False),
-        Column("replica lag max ms", lambda r: r.extra.get("replica_lag_max_ms")),
+        Column("replica lag max ms", extra("replica_lag_max_ms")),
         CORES_BUSY,
-    )
-    headline = RUN_P95
-    axis = "p95 of a request, ramps included, ms"
-    limitations = (
+    ),
+    headline=RUN_P95,
+    axis="p95 of a request, ramps included, ms",
+    limitations=(
         "Run: from the first request to the last, ramps and failed requests included, as k6 has "
         "it; the other figures are of the minute in which all users are there.",
         'Their published "1 server" is behind the balancer, after all earlier steps. They give '
@@ -85,56 +92,47 @@ class Published001Presentation(BrowsePresentation):
         "Their balancer was a managed one. Here it is nginx that keeps its connections; the step "
         "nginx opens one for each request, which are nginx's own defaults.",
         "Their scripts ask for three posts, always the same; here it is any post of the page.",
-        *BrowsePresentation.limitations,
+        ONE_MACHINE,
+    ),
+    praise=_praise,
+)
+
+
+def variant(name: str) -> BrowseVariant:
+    step = STEPS.get(name)
+    return browse.variant(name) if step is None else _variant(name, step)
+
+
+def loads(options: RunOptions) -> list[Load]:
+    return [_published_load(shape, users, options) for shape, users in SHAPES.items()]
+
+
+def _published_load(shape: str, users: int, options: RunOptions) -> Load:
+    users, hold_s = options.users or users, options.run_time_s or HOLD_S
+    ramp_s = min(RAMP_S, hold_s)
+    load = browse.load_of(
+        shape, users, hold_s, options._replace(arrivals=options.arrivals or "paused")
+    )
+    return replace(
+        load,
+        pace_s=PAUSE_S,
+        warm_up_s=ramp_s,
+        cool_down_s=ramp_s,
+        options={**load.options, "ramp-s": ramp_s, "stop-timeout": FINISH_WITHIN_S},
     )
 
-    def praise(self, summary: Summary) -> str:
-        return (
-            f"{summary.name} kept the threshold: 95 % of all requests within "
-            f"{number(summary.median(RUN_P95.figure))} ms."
-        )
 
-
-class Published001(Browse):
-    name = "published-001"
-    presentation = Published001Presentation()
-    document = "Backend performance report: WAS scale-out and DB replication, author not named"
-    variants = (*STEPS, OURS)
-    threshold_p99_ms: ClassVar[float] = 50
-    around_s = 20
-
-    def variant(self, name: str) -> BrowseVariant:
-        step = STEPS.get(name)
-        return super().variant(name) if step is None else _variant(name, step)
-
-    def loads(self, options: RunOptions) -> list[Load]:
-        return [self._published_load(shape, users, options) for shape, users in SHAPES.items()]
-
-    def _published_load(self, shape: str, users: int, options: RunOptions) -> Load:
-        users, hold_s = options.users or users, options.run_time_s or HOLD_S
-        ramp_s = min(RAMP_S, hold_s)
-        load = self._load(
-            shape, users, hold_s, options._replace(arrivals=options.arrivals or "paused")
-        )
-        return replace(
-            load,
-            pace_s=PAUSE_S,
-            warm_up_s=ramp_s,
-            cool_down_s=ramp_s,
-            options={**load.options, "ramp-s": ramp_s, "stop-timeout": FINISH_WITHIN_S},
-        )
-
-    def conclude(self, measured: Measured) -> None:
-        super().conclude(measured)
-        result = measured.result
-        result.extra |= run_figures(measured.requests)
-        p99_ms = result.extra["run_p99_ms"] or 0.0
-        held = p99_ms < self.threshold_p99_ms
-        result.extra["held"] = float(held)
-        if not held:
-            broken = f"threshold: p99 {number(p99_ms)} ms > {self.threshold_p99_ms:g} ms"
-            result.errors.append(broken)
-            console.print(f"  {broken}")
+def conclude(measured: Measured) -> None:
+    browse.conclude(measured)
+    result = measured.result
+    result.extra |= run_figures(measured.requests)
+    p99_ms = result.extra["run_p99_ms"] or 0.0
+    held = p99_ms < THRESHOLD_P99_MS
+    result.extra["held"] = float(held)
+    if not held:
+        broken = f"threshold: p99 {number(p99_ms)} ms > {THRESHOLD_P99_MS:g} ms"
+        result.errors.append(broken)
+        console.print(f"  {broken}")
 
 
 def run_figures(requests: Requests) -> dict[str, float | None]:
@@ -142,9 +140,9 @@ def run_figures(requests: Requests) -> dict[str, float | None]:
 
     One that the end of the run interrupted took what it had waited, and has not failed.
     """
-    found = figures.percentiles([it.ms for it in requests.counted], ("p95", "p99"))
-    answered = [it for it in requests.counted if it.answered]
-    failed = sum(bool(it.error) for it in answered)
+    found = figures.percentiles([request.ms for request in requests.counted], ("p95", "p99"))
+    answered = [request for request in requests.counted if request.answered]
+    failed = sum(bool(request.error) for request in answered)
     named = {f"run_{name}_ms": value for name, value in found.items()}
     return named | {"run_success": 1 - failed / len(answered)}
 
@@ -160,3 +158,16 @@ def _variant(name: str, step: Step) -> BrowseVariant:
         proxy_keeps=step.proxy_keeps,
         replicas=step.replicas,
     )
+
+
+EXPERIMENT = replace(
+    browse.EXPERIMENT,
+    name="published-001",
+    document="Backend performance report: WAS scale-out and DB replication, author not named",
+    variants=(*STEPS, OURS),
+    variant=variant,
+    loads=loads,
+    conclude=conclude,
+    presentation=PRESENTATION,
+    around_s=20,
+)

@@ -1,19 +1,18 @@
 """Export: expensive requests that starve ordinary ones of connections."""
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
-from lab.experiments.base import Experiment, Measured
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.progress import stage
 from lab.results.requests import Requests
 from lab.running.load import Load
-from lab.running.options import RunOptions
 from launch.service import Seed
 from launch.unknown import none_of
 from launch.variants import UnknownVariant
-from replays.export.presentation import ExportPresentation
+from replays.export.presentation import PRESENTATION
 from replays.export.service import ExportVariant
 
 ORDINARY = ("POST /v1/token/", "GET /v1/feed/")
@@ -41,58 +40,44 @@ SETTINGS = {
 }
 
 
-class Export(Experiment):
-    name = "export"
-    presentation = ExportPresentation()
-    locustfile = "replays/export/locustfile.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-direct",
-        "mysql_tuned-shared-pool",
-        "mysql_tuned-split-pools",
-        "mysql_tuned-narrow-lane",
-        "mysql_tuned-replica",
-        "mysql_tuned-background",
-    )
-    seed = Seed(people=100, friends=50, password=PASSWORD)
+LOCUSTFILE = "replays/export/locustfile.py"
 
-    def variant(self, name: str) -> ExportVariant:
-        if name not in SETTINGS:
-            raise UnknownVariant(none_of(name, SETTINGS))
-        database = name.partition("-")[0]
-        variant = ExportVariant.plain(name, database, ONE_PROCESS | SETTINGS[name])
-        if name.endswith("-background"):
-            return replace(variant, workers=("make_exports",), options={"order": ""})
-        if name.endswith("-replica"):
-            return replace(variant, replicas=1)
-        return variant
 
-    def loads(self, options: RunOptions) -> list[Load]:
-        run_time_s = options.run_time_s or 60
-        pace_s = run_time_s / TIMES
-        return [
-            Load(
-                options.users or 50,
-                run_time_s,
-                self.locustfile,
-                arrivals=options.arrivals or "closed",
-                pace_s=pace_s,
-                counted=ORDINARY + EXPENSIVE,
-                warm_up_s=round(2 * pace_s),
-                options={"password": options.seed.password or PASSWORD},
-                files=("exports",),
-            )
-        ]
+def variant(name: str) -> ExportVariant:
+    if name not in SETTINGS:
+        raise UnknownVariant(none_of(name, SETTINGS))
+    database = name.partition("-")[0]
+    plain = ExportVariant.plain(name, database, ONE_PROCESS | SETTINGS[name])
+    if name.endswith("-background"):
+        return replace(plain, workers=("make_exports",), options={"order": ""})
+    return replace(plain, replicas=1) if name.endswith("-replica") else plain
 
-    def seeding(self) -> Sequence[Sequence[str]]:
-        return (("seed_posts", "--each=600"),)
 
-    def conclude(self, measured: Measured) -> None:
-        result = measured.result
-        for kind, names in (("ordinary", ORDINARY), ("expensive", EXPENSIVE)):
-            figures = _figures(measured.requests, names)
-            result.extra |= {f"{kind}_{name}": value for name, value in figures.items()}
-        with stage("check"):
-            result.audit = _check(measured)
+def loads(options: RunOptions) -> list[Load]:
+    run_time_s = options.run_time_s or 60
+    pace_s = run_time_s / TIMES
+    return [
+        Load(
+            options.users or 50,
+            run_time_s,
+            LOCUSTFILE,
+            arrivals=options.arrivals or "closed",
+            pace_s=pace_s,
+            counted=ORDINARY + EXPENSIVE,
+            warm_up_s=round(2 * pace_s),
+            options={"password": options.seed.password or PASSWORD},
+            files=("exports",),
+        )
+    ]
+
+
+def conclude(measured: Measured) -> None:
+    result = measured.result
+    for kind, names in (("ordinary", ORDINARY), ("expensive", EXPENSIVE)):
+        figures = _figures(measured.requests, names)
+        result.extra |= {f"{kind}_{name}": value for name, value in figures.items()}
+    with stage("check"):
+        result.audit = _check(measured)
 
 
 class Digest(NamedTuple):
@@ -139,3 +124,16 @@ def _check(measured: Measured) -> dict[str, int | bool]:
 def _digests(lines: Iterable[str]) -> Iterable[Digest]:
     for row in csv.DictReader(lines):
         yield Digest(int(row["person_id"]), int(row["rows"]), row["sha256"])
+
+
+EXPERIMENT = Experiment(
+    name="export",
+    variants=tuple(SETTINGS),
+    variant=variant,
+    locustfile=LOCUSTFILE,
+    seed=Seed(people=100, friends=50, password=PASSWORD),
+    seeding=(("seed_posts", "--each=600"),),
+    loads=loads,
+    conclude=conclude,
+    presentation=PRESENTATION,
+)

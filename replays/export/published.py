@@ -1,12 +1,11 @@
 """Export as it was published: one request a minute for ten minutes, so that errors can appear."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
+from lab.experiments.base import RunOptions
 from lab.running.load import Load
-from lab.running.options import RunOptions
-from replays.export.experiment import Export
-from replays.export.presentation import ExportPresentation
+from replays.export import experiment as export
+from replays.export.presentation import A_LOG_IN_COSTS_ITS_HASH
 from replays.export.service import ExportVariant
 
 USERS = 50
@@ -24,46 +23,51 @@ PATIENT = {
 }
 
 
-class Published004Presentation(ExportPresentation):
-    limitations = (
-        "Theirs had one pool for writes as well, in both environments. A request without a "
-        "connection gives up after 30 s, the default of their pool; the document doesn't say more.",
-        f"How expensive theirs were isn't known. Here a feed has {(USERS + 1) * POSTS_EACH:,} "
-        "posts, and an export or a report of it takes about 6 seconds of a core: on a machine "
-        "with more or other cores than two, choose others.",
-        f"The last answers are waited for, for up to {PATIENCE_S} s; theirs may have been cut off.",
-        *ExportPresentation.limitations[1:],
-    )
+def variant(name: str) -> ExportVariant:
+    found = export.variant(name)
+    return replace(found, settings={**found.settings, **PATIENT})
 
 
-class Published004(Export):
-    name = "published-004"
-    presentation = Published004Presentation()
-    document = "[Benchmark] Separating data sources, author not named"
-    variants = (
+def loads(options: RunOptions) -> list[Load]:
+    run_time_s = options.run_time_s or RUN_TIME_S
+    (load,) = export.loads(options._replace(run_time_s=run_time_s))
+    return [
+        replace(
+            load,
+            pace_s=min(PACE_S, run_time_s / 2),
+            warm_up_s=0,  # who comes first finds an idle service, there as here
+            patience_s=PATIENCE_S,
+        )
+    ]
+
+
+EXPERIMENT = replace(
+    export.EXPERIMENT,
+    name="published-004",
+    document="[Benchmark] Separating data sources, author not named",
+    variants=(
         "mysql_tuned-shared-pool",
         "mysql_tuned-split-pools",
         "mysql_tuned-narrow-lane",
         "mysql_tuned-background",
-    )
-    seed = Export.seed._replace(people=USERS + 2, friends=USERS)
-    around_s = 60
-
-    def variant(self, name: str) -> ExportVariant:
-        variant = super().variant(name)
-        return replace(variant, settings={**variant.settings, **PATIENT})
-
-    def loads(self, options: RunOptions) -> list[Load]:
-        run_time_s = options.run_time_s or RUN_TIME_S
-        (load,) = super().loads(options._replace(run_time_s=run_time_s))
-        return [
-            replace(
-                load,
-                pace_s=min(PACE_S, run_time_s / 2),
-                warm_up_s=0,  # who comes first finds an idle service, there as here
-                patience_s=PATIENCE_S,
-            )
-        ]
-
-    def seeding(self) -> Sequence[Sequence[str]]:
-        return (("seed_posts", f"--each={POSTS_EACH}"),)
+    ),
+    variant=variant,
+    seed=export.EXPERIMENT.seed._replace(people=USERS + 2, friends=USERS),
+    seeding=(("seed_posts", f"--each={POSTS_EACH}"),),
+    loads=loads,
+    presentation=replace(
+        export.EXPERIMENT.presentation,
+        limitations=(
+            "Theirs had one pool for writes as well, in both environments. A request without a "
+            "connection gives up after 30 s, the default of their pool; the document doesn't say "
+            "more.",
+            f"How expensive theirs were isn't known. Here a feed has {(USERS + 1) * POSTS_EACH:,} "
+            "posts, and an export or a report of it takes about 6 seconds of a core: on a machine "
+            "with more or other cores than two, choose others.",
+            f"The last answers are waited for, for up to {PATIENCE_S} s; theirs may have been cut "
+            "off.",
+            A_LOG_IN_COSTS_ITS_HASH,
+        ),
+    ),
+    around_s=60,
+)

@@ -3,17 +3,15 @@
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
 
-from lab.experiments.base import Experiment, Measured
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.progress import stage
 from lab.results import figures
 from lab.results.requests import Request
 from lab.running.load import COOL_DOWN_S, RAMP_S, Load
-from lab.running.options import RunOptions
 from launch.service import CORES, Seed
 from launch.variants import DATABASES, Variant, refuse_unknown
-from replays.signup.presentation import PATIENCE_S, WEAK, SignupPresentation
+from replays.signup.presentation import PATIENCE_S, PRESENTATION, WEAK
 
 SIGNUP = "POST /v1/signup/"
 TAKEN = "POST /v1/signup/ (taken)"
@@ -38,64 +36,56 @@ INSTALLED = {
 }
 
 
-class Signup(Experiment):
-    name = "signup"
-    presentation = SignupPresentation()
-    locustfile = "replays/signup/locustfile.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-pbkdf2",
-        "sqlite-argon2",
-        *(f"mysql_tuned-{hasher}" for hasher in HASHERS),
-        *(f"mysql_tuned-argon2-{extra}" for extra in EXTRAS),
+LOCUSTFILE = "replays/signup/locustfile.py"
+
+
+def variant(name: str) -> Variant:
+    database, _, rest = name.partition("-")
+    hasher, *extras = rest.split("-")
+    shared = [alias for alias, it in DATABASES.items() if it.files == 1]
+    parts = ((database, shared), (hasher, HASHERS), *((extra, EXTRAS) for extra in extras))
+    refuse_unknown(name, "database-hasher, and may go on with -extra", *parts)
+    settings = INSTALLED | {"PASSWORD_HASHER": hasher}
+    for extra in extras:
+        settings |= EXTRAS[extra]
+    plain = Variant.plain(name, database, settings)
+    return replace(plain, database=replace(plain.database, threads=THREADS))
+
+
+def loads(options: RunOptions) -> list[Load]:
+    if options.users or options.run_time_s:
+        return [load_of(options.users or 100, options.run_time_s or 10, options)]
+    return [
+        load_of(10, 10, options, optional=True),
+        load_of(100, 10, options),
+        load_of(100, 60, options, optional=True),
+    ]
+
+
+def load_of(users: int, run_time_s: int, options: RunOptions, optional: bool = False) -> Load:
+    return Load(
+        users,
+        run_time_s,
+        LOCUSTFILE,
+        name=f"{users}x{run_time_s}s",
+        arrivals=options.arrivals or "closed",
+        share=SIGNUP_SHARE,
+        counted=(SIGNUP,),
+        warm_up_s=0,  # the rush is what is measured
+        cool_down_s=IDLE_S + COOL_DOWN_S,
+        patience_s=PATIENCE_S,
+        options={"rush-after": IDLE_S},
+        files=("accepted",),
+        optional=optional,
     )
-    seed = Seed(people=200, friends=0)
 
-    def variant(self, name: str) -> Variant:
-        database, _, rest = name.partition("-")
-        hasher, *extras = rest.split("-")
-        shared = [alias for alias, it in DATABASES.items() if it.files == 1]
-        parts = ((database, shared), (hasher, HASHERS), *((extra, EXTRAS) for extra in extras))
-        refuse_unknown(name, "database-hasher, and may go on with -extra", *parts)
-        settings = INSTALLED | {"PASSWORD_HASHER": hasher}
-        for extra in extras:
-            settings |= EXTRAS[extra]
-        plain = Variant.plain(name, database, settings)
-        return replace(plain, database=replace(plain.database, threads=THREADS))
 
-    def loads(self, options: RunOptions) -> list[Load]:
-        if options.users or options.run_time_s:
-            return [self._load(options.users or 100, options.run_time_s or 10, options)]
-        return [
-            self._load(10, 10, options, optional=True),
-            self._load(100, 10, options),
-            self._load(100, 60, options, optional=True),
-        ]
-
-    def _load(
-        self, users: int, run_time_s: int, options: RunOptions, optional: bool = False
-    ) -> Load:
-        return Load(
-            users,
-            run_time_s,
-            self.locustfile,
-            name=f"{users}x{run_time_s}s",
-            arrivals=options.arrivals or "closed",
-            share=SIGNUP_SHARE,
-            counted=(SIGNUP,),
-            warm_up_s=0,  # the rush is what is measured
-            cool_down_s=IDLE_S + COOL_DOWN_S,
-            patience_s=PATIENCE_S,
-            options={"rush-after": IDLE_S},
-            files=("accepted",),
-            optional=optional,
-        )
-
-    def conclude(self, measured: Measured) -> None:
-        result, service = measured.result, measured.service
-        result.extra = _figures(measured)
-        service.stop_web()
-        with stage("check"):
-            result.audit = _check(measured)
+def conclude(measured: Measured) -> None:
+    result, service = measured.result, measured.service
+    result.extra = _figures(measured)
+    service.stop_web()
+    with stage("check"):
+        result.audit = _check(measured)
 
 
 def _figures(measured: Measured) -> dict[str, float | None]:
@@ -141,3 +131,20 @@ def _check(measured: Measured) -> dict[str, int]:
         service.manage("audit_signups", env, "--json", accepted, ok=(0, 1))
     )
     return found
+
+
+EXPERIMENT = Experiment(
+    name="signup",
+    variants=(
+        "sqlite-pbkdf2",
+        "sqlite-argon2",
+        *(f"mysql_tuned-{hasher}" for hasher in HASHERS),
+        *(f"mysql_tuned-argon2-{extra}" for extra in EXTRAS),
+    ),
+    variant=variant,
+    locustfile=LOCUSTFILE,
+    seed=Seed(people=200, friends=0),
+    loads=loads,
+    conclude=conclude,
+    presentation=PRESENTATION,
+)

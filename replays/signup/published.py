@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from lab.experiments.base import RunOptions
 from lab.reporting.formats import number
 from lab.reporting.presentation import (
     CORES_BUSY,
@@ -16,10 +17,10 @@ from lab.reporting.presentation import (
 )
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
-from lab.running.options import RunOptions
 from launch.variants import DATABASES, Variant
-from replays.signup.experiment import CONTROL, INSTALLED, SIGNUP, TAKEN, Signup
-from replays.signup.presentation import SIGNUPS, SignupPresentation
+from replays.signup import experiment as signup
+from replays.signup.experiment import CONTROL, INSTALLED, SIGNUP, TAKEN
+from replays.signup.presentation import SIGNUPS
 from replays.signup.service import CollectedVariant
 
 PAUSE_S = 1
@@ -72,30 +73,48 @@ ANSWERED = Column("requests/s", lambda r: r.requests / r.window_s if r.window_s 
 MAX = Column("max ms", lambda r: r.latency_ms.get("max"))
 
 
-class Published000Presentation(SignupPresentation):
-    published = (
-        Published("as found, control-10x10s", {"mean ms": 76.32}),
-        Published("as found, control-100x10s", {"mean ms": 448.85, "max ms": 3_210}),
-        Published("no log, taken-100x10s", {"mean ms": 183.89}),
-        Published("no log, taken-100x30s", {"mean ms": 372.84}),
-        Published("as found, signup-10x10s", {"mean ms": 629.82}),
-        Published(
-            "as found, signup-100x10s", {"mean ms": 6_840, "p95 ms": 18_720, "max ms": 26_360}
-        ),
-        Published("as found, signup-100x300s", {"mean ms": 9_500, "max ms": 29_300}),
-        Published("no log, signup-100x300s", {"mean ms": 9_620, "max ms": 29_400}),
-        Published("pool of 30, signup-10x10s", {"mean ms": 910, "p95 ms": 2_930}),
-        Published("pool of 30, signup-100x10s", {"mean ms": 7_080, "p95 ms": 25_250}),
-        Published("pool of 30, signup-100x60s", {"mean ms": 8_850, "p95 ms": 25_250}),
-        Published("pool of 30, signup-100x300s", {"mean ms": 9_510, "p95 ms": 20_000}),
-        Published("cheaper hash, signup-100x10s", {"mean ms": 450, "p95 ms": 1_070}),
-    )
-    columns = (OFFERED, ANSWERED, SIGNUPS, SUCCESS, MEAN, P95._replace(brief=True), MAX, CORES_BUSY)
-    headline = MEAN
-    axis = "mean of a request, ms"
-    more_is_better = False
-    contrast = "{name} takes {ratio} times as long"
-    limitations = (
+PUBLISHED = (
+    Published("as found, control-10x10s", {"mean ms": 76.32}),
+    Published("as found, control-100x10s", {"mean ms": 448.85, "max ms": 3_210}),
+    Published("no log, taken-100x10s", {"mean ms": 183.89}),
+    Published("no log, taken-100x30s", {"mean ms": 372.84}),
+    Published("as found, signup-10x10s", {"mean ms": 629.82}),
+    Published("as found, signup-100x10s", {"mean ms": 6_840, "p95 ms": 18_720, "max ms": 26_360}),
+    Published("as found, signup-100x300s", {"mean ms": 9_500, "max ms": 29_300}),
+    Published("no log, signup-100x300s", {"mean ms": 9_620, "max ms": 29_400}),
+    Published("pool of 30, signup-10x10s", {"mean ms": 910, "p95 ms": 2_930}),
+    Published("pool of 30, signup-100x10s", {"mean ms": 7_080, "p95 ms": 25_250}),
+    Published("pool of 30, signup-100x60s", {"mean ms": 8_850, "p95 ms": 25_250}),
+    Published("pool of 30, signup-100x300s", {"mean ms": 9_510, "p95 ms": 20_000}),
+    Published("cheaper hash, signup-100x10s", {"mean ms": 450, "p95 ms": 1_070}),
+)
+
+
+def _praise(summary: Summary) -> str:
+    return f"{summary.name} answered after {number(summary.median(MEAN.figure))} ms on average."
+
+
+def _ranks_first(summary: Summary) -> tuple[float, ...]:
+    """A variant that turns people away isn't quick."""
+    return (-round(summary.median(SUCCESS.figure) or 0.0, 2),)
+
+
+PRESENTATION = Presentation(
+    columns=(
+        OFFERED,
+        ANSWERED,
+        SIGNUPS,
+        SUCCESS,
+        MEAN,
+        P95._replace(brief=True),
+        MAX,
+        CORES_BUSY,
+    ),
+    headline=MEAN,
+    axis="mean of a request, ms",
+    findings=signup.EXPERIMENT.presentation.findings,
+    contrast="{name} takes {ratio} times as long",
+    limitations=(
         "Their script is not in the document. That users pause for a second after each answer "
         "follows from its 723 requests of the control, mean 448.85 ms: 100 users * 10 s / 1.449 s "
         "is 690, and one request a second would be 1,000.",
@@ -107,55 +126,58 @@ class Published000Presentation(SignupPresentation):
         "was free while a password was hashed; here a request keeps its connection, so a pool "
         "also bounds how many passwords are hashed at once.",
         "Node on a managed PostgreSQL there, Django on MariaDB or MySQL here.",
+    ),
+    lesson=signup.EXPERIMENT.presentation.lesson,
+    published=PUBLISHED,
+    praise=_praise,
+    ranks_first=_ranks_first,
+)
+
+
+def variant(name: str) -> Variant:
+    step = STEPS.get(name)
+    if step is None:
+        return signup.variant(name)
+    kind = CollectedVariant if step.log_is_collected else Variant
+    plain = kind.plain(name, "mysql_tuned", {**FOUND, **step.settings})
+    return replace(plain, database=replace(DATABASES["mysql_tuned"], threads=THREADS))
+
+
+def loads(options: RunOptions) -> list[Load]:
+    return [
+        _published_load(
+            who,
+            options.users or users,
+            options.run_time_s or run_time_s,
+            options,
+            f"{who}-{users}x{run_time_s}s",
+        )
+        for who, users, run_time_s in LOADS
+    ]
+
+
+def _published_load(who: str, users: int, run_time_s: int, options: RunOptions, name: str) -> Load:
+    user_class, counted = WHO[who]
+    return replace(
+        signup.load_of(users, run_time_s, options),
+        name=name,
+        arrivals=options.arrivals or "paused",
+        pace_s=PAUSE_S,
+        share=1.0,
+        classes=(user_class,),
+        counted=(counted,),
+        cool_down_s=RUSH_AFTER_S + COOL_DOWN_S,
+        patience_s=PATIENCE_S,
+        options={"rush-after": RUSH_AFTER_S, "spawn-rate": users},
     )
 
-    def praise(self, summary: Summary) -> str:
-        return f"{summary.name} answered after {number(summary.median(MEAN.figure))} ms on average."
 
-    def rank(self, summary: Summary) -> tuple[float, ...]:
-        """A variant that turns people away isn't quick."""
-        return -round(summary.median(SUCCESS.figure) or 0.0, 2), *Presentation.rank(self, summary)
-
-
-class Published000(Signup):
-    name = "published-000"
-    presentation = Published000Presentation()
-    document = "Taehoon Kim (Skkuding): finding and removing bottlenecks by load tests"
-    variants = (*STEPS, *OURS)
-
-    def variant(self, name: str) -> Variant:
-        step = STEPS.get(name)
-        if step is None:
-            return super().variant(name)
-        kind = CollectedVariant if step.log_is_collected else Variant
-        plain = kind.plain(name, "mysql_tuned", {**FOUND, **step.settings})
-        return replace(plain, database=replace(DATABASES["mysql_tuned"], threads=THREADS))
-
-    def loads(self, options: RunOptions) -> list[Load]:
-        return [
-            self._published_load(
-                who,
-                options.users or users,
-                options.run_time_s or run_time_s,
-                options,
-                f"{who}-{users}x{run_time_s}s",
-            )
-            for who, users, run_time_s in LOADS
-        ]
-
-    def _published_load(
-        self, who: str, users: int, run_time_s: int, options: RunOptions, name: str
-    ) -> Load:
-        user_class, counted = WHO[who]
-        return replace(
-            self._load(users, run_time_s, options),
-            name=name,
-            arrivals=options.arrivals or "paused",
-            pace_s=PAUSE_S,
-            share=1.0,
-            classes=(user_class,),
-            counted=(counted,),
-            cool_down_s=RUSH_AFTER_S + COOL_DOWN_S,
-            patience_s=PATIENCE_S,
-            options={"rush-after": RUSH_AFTER_S, "spawn-rate": users},
-        )
+EXPERIMENT = replace(
+    signup.EXPERIMENT,
+    name="published-000",
+    document="Taehoon Kim (Skkuding): finding and removing bottlenecks by load tests",
+    variants=(*STEPS, *OURS),
+    variant=variant,
+    loads=loads,
+    presentation=PRESENTATION,
+)

@@ -9,12 +9,11 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.experiments.capacity.bisection import NARROW, STEP, Bracket
-from lab.experiments.capacity.limits import Limits, broken, is_far_off
+from lab.experiments.base import RunOptions
+from lab.experiments.search import NARROW, STEP, Bracket, Limits, broken, is_far_off
 from lab.reporting.comparison import answer, summaries
 from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
-from lab.running.options import RunOptions
 from launch.variants import Variant
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 
@@ -59,7 +58,7 @@ def search(holds, options=USUAL):
         tried.append(load.name)
         return holds(load)
 
-    run_in_rounds([VARIANT], lambda it: CAPACITY.next_loads([VARIANT], options, it), run)
+    run_in_rounds(CAPACITY, [VARIANT], options, run)
     return tried
 
 
@@ -171,7 +170,7 @@ def test_variants_take_turns():
 
     options = RunOptions(users=10, own={"limit_rps": 20})
     variants = [Variant.named(name) for name in ("sqlite-null", NAME)]
-    run_in_rounds(variants, lambda it: CAPACITY.next_loads(variants, options, it), run)
+    run_in_rounds(CAPACITY, variants, options, run)
 
     assert order == [("sqlite-null", 10), (NAME, 10), ("sqlite-null", 20), (NAME, 20)]
 

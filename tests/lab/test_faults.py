@@ -7,11 +7,11 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
+from lab.experiments.base import RunOptions
 from lab.experiments.faults import figures
 from lab.faults.catalogue import FAULTS
 from lab.faults.moments import Moment, Seen
 from lab.faults.running import Answer
-from lab.running.options import RunOptions
 from tests.lab.test_capacity import step as searched
 
 FAULTS_RUN = EXPERIMENTS["faults"]
@@ -144,7 +144,8 @@ def test_a_fault_that_becomes_unavailable_leaves_no_other_one_out(monkeypatch):
     names = ["redis-emptied", "redis-frozen", "redis-killed", "redis-wrong-type"]
     variant, options = FAULTS_RUN.variant(NAME), RunOptions(loads=",".join(names))
     done = []
-    while load := FAULTS_RUN.next_load(variant, options, done):
+    while runs := FAULTS_RUN.next_runs([variant], options, {NAME: done}):
+        ((_, load),) = runs
         done.append(result(seen(), fault=load.name))
         gone = replace(FAULTS[names[0]], unavailable=lambda: "its addresses are taken")
         monkeypatch.setitem(FAULTS, names[0], gone)

@@ -9,11 +9,11 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
+from lab.experiments.base import RunOptions
 from lab.experiments.mixed.costs import costs_of
 from lab.experiments.mixed.crossover import MOST_STEPS, Bracket, Nowhere, crossing
 from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
-from lab.running.options import RunOptions
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
 
 MIXED = EXPERIMENTS["mixed"]
@@ -171,7 +171,7 @@ def search(variants):
         return done[-1]
 
     known = [MIXED.variant(name) for name in variants]
-    run_in_rounds(known, lambda it: MIXED.next_loads(known, RunOptions(), it), run)
+    run_in_rounds(MIXED, known, RunOptions(), run)
     return done
 
 
@@ -275,7 +275,7 @@ def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
         return done[-1]
 
     known = [MIXED.variant(PULL)]
-    run_in_rounds(known, lambda it: MIXED.next_loads(known, options, it), run)
+    run_in_rounds(MIXED, known, options, run)
 
     tried = list(dict.fromkeys(it.load.removesuffix("_again") for it in done))
     assert tried[:4] == ["reads10at200", "reads10at400", "reads10at300", "reads10at350"]

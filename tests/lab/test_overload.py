@@ -9,10 +9,11 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
+from lab.experiments.base import RunOptions
 from lab.experiments.overload import FIRST_OF_HELD
 from lab.experiments.overload.steps import Step, broken, measure_steps, void
 from lab.results.requests import Request
-from lab.running.options import RunOptions
+from lab.running.matrix import run_in_rounds
 from tests.lab.test_capacity import step as searched
 from tests.lab.test_report import balance
 
@@ -161,12 +162,21 @@ def test_a_picture_shows_goodput_against_what_is_offered(tmp_path):
     assert "posts/s not accepted" in page
 
 
-def test_a_search_is_followed_by_the_steps_from_a_share_of_what_held():
-    variant = OVERLOAD.variant(NAME)
+def search(options, limit):
+    """Search on a service that holds up to ``limit``; return the results."""
     results = []
-    while (load := OVERLOAD.next_load(variant, RunOptions(users=40), results)) is not None:
-        results.append(searched(load.users, held=load.users <= 47))
+
+    def run(variant, load):
+        results.append(searched(load.users, held=load.users <= limit))
         results[-1].load = load.name
+        return results[-1]
+
+    run_in_rounds(OVERLOAD, [OVERLOAD.variant(NAME)], options, run)
+    return results
+
+
+def test_a_search_is_followed_by_the_steps_from_a_share_of_what_held():
+    results = search(RunOptions(users=40), limit=47)
 
     assert results[-1].load == "steps"
     held = max(it.offered_rps for it in results if it.offered_rps <= 47 and it.load != "steps")
@@ -174,11 +184,7 @@ def test_a_search_is_followed_by_the_steps_from_a_share_of_what_held():
 
 
 def test_without_a_rate_that_holds_there_are_no_steps():
-    variant, results = OVERLOAD.variant(NAME), []
-    while (load := OVERLOAD.next_load(variant, RunOptions(users=10), results)) is not None:
-        results.append(searched(load.users, held=False))
-
-    assert {it.offered_rps for it in results} == {10}
+    assert {one.offered_rps for one in search(RunOptions(users=10), limit=0)} == {10}
 
 
 def test_figures_of_a_step_are_of_the_arrivals_that_were_due_in_it(tmp_path):

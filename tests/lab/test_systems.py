@@ -10,9 +10,9 @@ from threading import Thread
 import pytest
 
 from lab.__main__ import main
-from lab.experiments.fanout import Fanout
+from lab.experiments import fanout
 from lab.progress import stage
-from lab.running.services import service_for
+from lab.running.single_run import service_for
 from lab.systems import variants
 from lab.systems.api import Api, Person
 from lab.systems.audit import FeedAudit, Journal, Post
@@ -204,8 +204,6 @@ def test_published_figures_do_not_stand_beside_somebody_elses_service(
 
 
 def test_each_kind_of_variant_has_its_service():
-    fanout = Fanout()
-
     assert service_for(fanout.variant(TARGET)) is TargetService
     assert service_for(fanout.variant("stream_framework")) is AdapterService
     assert service_for(fanout.variant("sqlite-inline-bulk")) is Service
@@ -217,7 +215,7 @@ def test_the_laboratory_makes_the_friendships_of_a_target_that_has_none(tmp_path
         tokens = tmp_path / "tokens.csv"
         rows = "".join(f"{it.id},{it.token}\n" for it in people)
         tokens.write_text(f"person_id,token\n{rows}")
-        variant = Fanout().variant(TARGET)
+        variant = fanout.variant(TARGET)
         service = TargetService(variant.at(api.url, tokens), processes, tmp_path)
         with pytest.raises(RunFailed, match="no friends"):
             service.prepare(Seed())
@@ -231,7 +229,7 @@ def test_the_laboratory_makes_the_friendships_of_a_target_that_has_none(tmp_path
 def test_our_service_is_clean_from_outside(tmp_path):
     """The load runs against a service that was started apart, and its CPU is measured by pid."""
     with Processes(tmp_path / "logs") as processes:
-        variant = Fanout().variant("sqlite-outbox-setbased")
+        variant = fanout.variant("sqlite-outbox-setbased")
         service = Service(variant, processes, tmp_path)
         service.prepare(Seed(people=100, friends=20))
         service.start()

@@ -4,7 +4,7 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.running.options import RunOptions
+from lab.experiments.base import RunOptions
 
 REPLAYS = {name: experiment for name, experiment in EXPERIMENTS.items() if experiment.document}
 

@@ -3,15 +3,13 @@
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from typing import ClassVar
 
-from lab.experiments.base import Experiment, Measured, Option
-from lab.experiments.fanout.presentation import FAN_OUT, LAG_TO, FanoutPresentation
+from lab.experiments.base import Experiment, Measured, Option, RunOptions
+from lab.experiments.fanout.presentation import FAN_OUT, LAG_TO, PRESENTATION
 from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, warm_up_s
 from lab.running.machine import check_resources
-from lab.running.options import RunOptions
 from lab.systems.conclusion import conclude as conclude_from_outside
 from lab.systems.service import OutsideService
 from lab.systems.variants import outside
@@ -22,77 +20,47 @@ SEEDED_BEFORE_S = 1.0
 """Posts of the seeding are at least so much older than the load."""
 
 
-class Fanout(Experiment):
-    name = "fanout"
-    presentation = FanoutPresentation()
-    locustfile = "locustfiles/fanout.py"
-    variants: ClassVar[tuple[str, ...]] = (
-        "sqlite-inline-rowwise",
-        "sqlite-inline-bulk",
-        "sqlite-inline-setbased",
-        "sqlite-outbox-setbased",
-        "sqlite-outbox-packed",
-        "sqlite-pull",
-        "sqlite-null",
-        "sqlite_per_server-inline-bulk",
-        "mysql_default-inline-rowwise",
-        "mysql_tuned-inline-rowwise",
-        "mysql_tuned-inline-bulk",
-        "mysql_tuned-inline-setbased",
-        "mysql_tuned-outbox-setbased",
-        "mysql_tuned-outbox-packed",
-        "mysql_tuned-task-roundtrip",
-        "mysql_tuned-chunked-pipeline",
-        "mysql_tuned-task-pipeline",
-        "mysql_tuned-outbox-pipeline",
-        "mysql_tuned-outbox-ring",
-        "mysql_tuned-outbox_celery-ring",
-        "mysql_tuned-pull",
-        "mysql_tuned-null",
+LOCUSTFILE = "locustfiles/fanout.py"
+
+
+def variant(name: str) -> Variant:
+    """Return the variant that a name spells, of ours or of another system."""
+    return outside(name) or Variant.named(name)
+
+
+def load(options: RunOptions) -> Load:
+    """Return users who post; the receipts say when everybody can see it."""
+    run_time_s = options.run_time_s or 30
+    generators = int(options.own.get("generators", 1))
+    return Load(
+        options.users or 500,
+        run_time_s,
+        LOCUSTFILE,
+        arrivals=options.arrivals or "closed",
+        counted=("POST /v1/posts/",),
+        warm_up_s=warm_up_s(run_time_s),
+        workers=generators if generators > 1 else 0,
+        options={
+            "graph": options.seed.graph,
+            "visible-share": 0,  # the receipts tell it without asking
+            "no-audit": "",
+        },
+        files=("accepted",),
     )
 
-    options: ClassVar[tuple[Option, ...]] = (
-        Option("generators", "Locust processes that share the users (1, without a master)"),
-    )
 
-    def variant(self, name: str) -> Variant:
-        return outside(name) or Variant.named(name)
-
-    def loads(self, options: RunOptions) -> list[Load]:
-        run_time_s = options.run_time_s or 30
-        return [
-            Load(
-                options.users or 500,
-                run_time_s,
-                self.locustfile,
-                arrivals=options.arrivals or "closed",
-                counted=("POST /v1/posts/",),
-                warm_up_s=warm_up_s(run_time_s),
-                workers=_workers(options.own.get("generators", 1)),
-                options={
-                    "graph": options.seed.graph,
-                    "visible-share": 0,  # the receipts tell it without asking
-                    "no-audit": "",
-                },
-                files=("accepted",),
-            )
-        ]
-
-    def conclude(self, measured: Measured) -> None:
-        service = measured.service
-        if isinstance(service, OutsideService):
-            conclude_from_outside(measured, service)
-            return
-        service.stop_web()
-        drained_at = _drain(measured) if service.variant.delivers else None
-        service.stop_workers()
-        _record_receipts(measured, drained_at)
-        with stage("audit"):
-            measured.result.audit = service.audit(measured.folder / "accepted.csv")
-
-
-def _workers(generators: float) -> int:
-    return int(generators) if generators > 1 else 0
+def conclude(measured: Measured) -> None:
+    """Stop the requests, wait for the deliveries, and record receipts and audit."""
+    service = measured.service
+    if isinstance(service, OutsideService):
+        conclude_from_outside(measured, service)
+        return
+    service.stop_web()
+    drained_at = _drain(measured) if service.variant.delivers else None
+    service.stop_workers()
+    _record_receipts(measured, drained_at)
+    with stage("audit"):
+        measured.result.audit = service.audit(measured.folder / "accepted.csv")
 
 
 def _drain(measured: Measured) -> float | None:
@@ -119,8 +87,8 @@ def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     if written is None:
         _record_drain(measured, drained_at)
         return
-    began_at = min(it.begun_at for it in measured.requests.rows) - SEEDED_BEFORE_S
-    receipts = [it for it in written if it.created_at >= began_at]
+    began_at = min(row.begun_at for row in measured.requests.rows) - SEEDED_BEFORE_S
+    receipts = [receipt for receipt in written if receipt.created_at >= began_at]
     result.lag_ms = figures.percentiles(
         figures.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
     )
@@ -132,29 +100,64 @@ def _record_receipts(measured: Measured, drained_at: float | None) -> None:
     if result.deliveries and result.service_s is not None:
         result.cpu_s_per_million_deliveries = round(result.service_s / result.deliveries * 1e6, 2)
     if result.balance:
-        result.balance.accepted = sum(not it.error for it in measured.requests.answered)
+        result.balance.accepted = len(measured.requests.succeeded)
         result.balance.delivered, result.balance.backlog_growth = figures.flow(receipts, *window)
 
 
 def _sizes(receipts: Sequence[Receipt], window: tuple[float, float]) -> dict[str, float | None]:
     """Return deliveries per post and the lag of posts of each size, unless all have one size."""
     start, end = window
-    delivered = [it for it in receipts if it.delivered_at and start <= it.created_at < end]
+    delivered = [r for r in receipts if r.delivered_at and start <= r.created_at < end]
     sizes = figures.by_size(delivered)
     if len(sizes) < 2:
         return {}
-    told = figures.percentiles([it.deliveries for it in delivered], ("mean", "p99", "max"))
+    counts = figures.percentiles([r.deliveries for r in delivered], ("mean", "p99", "max"))
     lags = {
-        f"{LAG_TO}{most}": figures.percentiles(figures.lag_ms(some, start, end), ("p99",))["p99"]
-        for most, some in sizes.items()
+        f"{LAG_TO}{most}": figures.percentiles(figures.lag_ms(group, start, end), ("p99",))["p99"]
+        for most, group in sizes.items()
     }
-    return {f"{FAN_OUT}{name}": it for name, it in told.items()} | lags
+    return {f"{FAN_OUT}{name}": count for name, count in counts.items()} | lags
 
 
 def _record_drain(measured: Measured, drained_at: float | None) -> None:
     """Record what is known without receipts: when the queue was empty, if there is one."""
     result = measured.result
     result.deliveries = None
-    accepted = [it.ended_at for it in measured.requests.counted if not it.error]
+    accepted = [row.ended_at for row in measured.requests.counted if not row.error]
     if measured.service.variant.uses_celery and drained_at and accepted:
         result.drain_s = round(drained_at - max(accepted), 3)
+
+
+EXPERIMENT = Experiment(
+    name="fanout",
+    variants=(
+        "sqlite-inline-rowwise",
+        "sqlite-inline-bulk",
+        "sqlite-inline-setbased",
+        "sqlite-outbox-setbased",
+        "sqlite-outbox-packed",
+        "sqlite-pull",
+        "sqlite-null",
+        "sqlite_per_server-inline-bulk",
+        "mysql_default-inline-rowwise",
+        "mysql_tuned-inline-rowwise",
+        "mysql_tuned-inline-bulk",
+        "mysql_tuned-inline-setbased",
+        "mysql_tuned-outbox-setbased",
+        "mysql_tuned-outbox-packed",
+        "mysql_tuned-task-roundtrip",
+        "mysql_tuned-chunked-pipeline",
+        "mysql_tuned-task-pipeline",
+        "mysql_tuned-outbox-pipeline",
+        "mysql_tuned-outbox-ring",
+        "mysql_tuned-outbox_celery-ring",
+        "mysql_tuned-pull",
+        "mysql_tuned-null",
+    ),
+    variant=variant,
+    locustfile=LOCUSTFILE,
+    loads=lambda options: [load(options)],
+    conclude=conclude,
+    presentation=PRESENTATION,
+    options=(Option("generators", "Locust processes that share the users (1, without a master)"),),
+)

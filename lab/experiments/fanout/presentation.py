@@ -1,9 +1,7 @@
 """Columns, ranking and published figures of fan-out."""
 
 from collections.abc import Sequence
-from functools import partial
 from math import inf, log
-from typing import ClassVar
 
 from lab.reporting import plots
 from lab.reporting.formats import number
@@ -22,6 +20,7 @@ from lab.reporting.presentation import (
     Plot,
     Presentation,
     Published,
+    extra,
 )
 from lab.results.result import Result
 from lab.results.summary import Summary
@@ -35,39 +34,81 @@ DELIVERIES = Column("deliveries/s", lambda r: r.deliveries_per_s)
 LAG_P99 = Column("lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True)
 FAN_OUT, LAG_TO = "deliveries_", "lag_p99_to_"
 """Names of extra figures: deliveries per post, and the lag of posts with at most so many."""
+AUDIT = ("missing", "duplicated", "unexpected")
 POSTS = Column("posts/s", lambda r: r.achieved_rps, spread=True, brief=True)
-
-
-def _extra(result: Result, name: str) -> float | None:
-    return result.extra.get(name)
-
-
-class FanoutPresentation(Presentation):
-    lesson = "lab/experiments/fanout/lesson.md"
-    published = tuple(
-        Published(
-            what,
-            {
-                "posts/s": round(requests_per_s * success, 2),
-                "success": success,
-                "mean ms": mean,
-                "p95 ms": p95,
-            },
-        )
-        for what, requests_per_s, success, mean, p95 in (
-            ("SQLite per app server", 0.646009, 0.9919, 14_980, 29_450),
-            ("MySQL, default", 104.708861, 0.1548, 4_670, 14_950),
-            ("MySQL, tuned", 11.442402, 0.9903, 40_920, 58_120),
-            ("Celery into Redis", 308.319286, 0.9996, 1_600, 4_780),
-        )
+LESSON = "lab/experiments/fanout/lesson.md"
+LAG_ENDS = "Lag ends at the receipt, which is written just before its transaction commits."
+PULL_IS_NOT_RANKED = (
+    "pull writes nothing, and this load has no readers, who pay for it: it isn't ranked (see "
+    "lab run mixed)."
+)
+PUBLISHED = tuple(
+    Published(
+        what,
+        {
+            "posts/s": round(requests_per_s * success, 2),
+            "success": success,
+            "mean ms": mean,
+            "p95 ms": p95,
+        },
     )
-    """k6's http_reqs, which count failures, times its checks; its times are of an iteration, that
-    is the answer and the pause after it."""
-    published_note = (
-        "posts/s are k6's http_reqs times its checks; times are of an iteration: the answer and, "
-        "in the first three, a pause of one second after it."
+    for what, requests_per_s, success, mean, p95 in (
+        ("SQLite per app server", 0.646009, 0.9919, 14_980, 29_450),
+        ("MySQL, default", 104.708861, 0.1548, 4_670, 14_950),
+        ("MySQL, tuned", 11.442402, 0.9903, 40_920, 58_120),
+        ("Celery into Redis", 308.319286, 0.9996, 1_600, 4_780),
     )
-    columns: ClassVar[tuple[Column, ...]] = (
+)
+"""k6's http_reqs, which count failures, times its checks; its times are of an iteration, that is
+the answer and the pause after it."""
+
+
+def _is_published_load(result: Result) -> bool:
+    """Return whether the posts went to as many friends as the published ones."""
+    seed: dict[str, int] = result.environment.get("seed", {})
+    return seed.get("friends", PUBLISHED_FRIENDS) == PUBLISHED_FRIENDS
+
+
+def praise(summary: Summary) -> str:
+    offered, rate, lag_ms = (
+        number(summary.median(column.figure)) for column in (OFFERED, POSTS, LAG_P99)
+    )
+    reached = f", and 99 % of them were in every friend's timeline within {lag_ms} ms"
+    return (
+        f"{summary.name} took {rate} of the {offered} posts per second that users sent"
+        f"{'' if lag_ms == '-' else reached}."
+    )
+
+
+def _remarks(summary: Summary) -> Sequence[str]:
+    figures = {name: summary.median(extra(name)) for name in summary.results[0].extra}
+    mean, p99, most = (figures.get(f"{FAN_OUT}{name}") for name in ("mean", "p99", "max"))
+    if mean is None:
+        return ()
+    lags = [
+        f"{number(ms)} ms for posts with up to {int(name.removeprefix(LAG_TO)):,}"
+        for name, ms in figures.items()
+        if name.startswith(LAG_TO)
+    ]
+    return (
+        f"{summary.name}: a post has {number(mean)} deliveries in the mean, {number(p99)} at "
+        f"p99 and {number(most)} at most. Lag p99: {', '.join(lags)}.",
+    )
+
+
+def _ranks_first(summary: Summary) -> tuple[float, ...]:
+    offered = summary.median(lambda r: r.offered_rps) or 1.0
+    rate = summary.median(lambda r: r.achieved_rps) or 0.0
+    lag_ms = summary.median(lambda r: r.lag_ms.get("p99"))
+    return (
+        -round(rate / offered / SAME),
+        inf if lag_ms is None else round(log(max(lag_ms, 1.0)) / log(SAME_LAG)),
+        summary.median(lambda r: r.cores_busy) or 0.0,
+    )
+
+
+PRESENTATION = Presentation(
+    columns=(
         OFFERED,
         POSTS,
         SUCCESS,
@@ -80,14 +121,14 @@ class FanoutPresentation(Presentation):
         LAG_P99,
         Column("drain s", lambda r: r.drain_s, brief=True),
         CORES_BUSY,
-    )
-    headline = POSTS
-    axis = "posts per second"
-    more_is_better = True
-    tie_break = "lag, then cores"
-    contrast = "That is {ratio} times what {name} answered."
-    findings = ("missing", "duplicated", "unexpected")
-    pictures: ClassVar[tuple[Plot, ...]] = (
+    ),
+    headline=POSTS,
+    axis="posts per second",
+    findings=AUDIT,
+    more_is_better=True,
+    tie_break="lag, then cores",
+    contrast="That is {ratio} times what {name} answered.",
+    pictures=(
         LATENCY,
         BY_SECOND,
         Plot(
@@ -103,50 +144,16 @@ class FanoutPresentation(Presentation):
             plots.cost,
             lambda r: r.cpu_s_per_million_deliveries,
         ),
-    )
-    limitations: ClassVar[tuple[str, ...]] = (
-        "Lag ends at the receipt, which is written just before its transaction commits.",
-        "pull writes nothing, and this load has no readers, who pay for it: it isn't ranked (see "
-        "lab run mixed).",
-    )
-
-    def is_published_load(self, result: Result) -> bool:
-        """Return whether the posts went to as many friends as the published ones."""
-        seed: dict[str, int] = result.environment.get("seed", {})
-        return seed.get("friends", PUBLISHED_FRIENDS) == PUBLISHED_FRIENDS
-
-    def praise(self, summary: Summary) -> str:
-        offered, rate, lag_ms = (
-            number(summary.median(column.figure)) for column in (OFFERED, POSTS, LAG_P99)
-        )
-        reached = f", and 99 % of them were in every friend's timeline within {lag_ms} ms"
-        return (
-            f"{summary.name} took {rate} of the {offered} posts per second that users sent"
-            f"{'' if lag_ms == '-' else reached}."
-        )
-
-    def remarks(self, summary: Summary) -> Sequence[str]:
-        names = summary.results[0].extra
-        figures = {name: summary.median(partial(_extra, name=name)) for name in names}
-        mean, p99, most = (figures.get(f"{FAN_OUT}{name}") for name in ("mean", "p99", "max"))
-        if mean is None:
-            return ()
-        lags = [
-            f"{number(ms)} ms for posts with up to {int(name.removeprefix(LAG_TO)):,}"
-            for name, ms in figures.items()
-            if name.startswith(LAG_TO)
-        ]
-        return (
-            f"{summary.name}: a post has {number(mean)} deliveries in the mean, {number(p99)} at "
-            f"p99 and {number(most)} at most. Lag p99: {', '.join(lags)}.",
-        )
-
-    def rank(self, summary: Summary) -> tuple[float, ...]:
-        offered = summary.median(lambda r: r.offered_rps) or 1.0
-        rate = summary.median(lambda r: r.achieved_rps) or 0.0
-        lag_ms = summary.median(lambda r: r.lag_ms.get("p99"))
-        return (
-            -round(rate / offered / SAME),
-            inf if lag_ms is None else round(log(max(lag_ms, 1.0)) / log(SAME_LAG)),
-            summary.median(lambda r: r.cores_busy) or 0.0,
-        )
+    ),
+    limitations=(LAG_ENDS, PULL_IS_NOT_RANKED),
+    lesson=LESSON,
+    published=PUBLISHED,
+    published_note=(
+        "posts/s are k6's http_reqs times its checks; times are of an iteration: the answer and, "
+        "in the first three, a pause of one second after it."
+    ),
+    is_published_load=_is_published_load,
+    praise=praise,
+    remarks=_remarks,
+    ranks_first=_ranks_first,
+)

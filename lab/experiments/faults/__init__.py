@@ -3,11 +3,10 @@
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import ClassVar
 
-from lab.experiments.base import Experiment, Measured, Option
+from lab.experiments.base import Experiment, Measured, Option, RunOptions
 from lab.experiments.faults import figures
-from lab.experiments.faults.presentation import FaultsPresentation
+from lab.experiments.faults.presentation import PRESENTATION
 from lab.faults.catalogue import FAULTS
 from lab.faults.fault import on_hosts
 from lab.faults.moments import CLIENTS, Seen, observe
@@ -15,11 +14,12 @@ from lab.faults.running import SEED, Running, audit_pages
 from lab.progress import console, stage
 from lab.results import laws
 from lab.running.load import INTERRUPTED, Load
-from lab.running.options import RunOptions
 from launch.processes import RunFailed
 from launch.service import Service
 from launch.variants import Part, Variant
 
+LOCUSTFILE = "locustfiles/fanout.py"
+"""Of ``lab up`` only."""
 MOMENTS = 3
 CONTROL_MOMENTS = 10
 """Most moments of a control, which ends with the first that does harm: not every moment does."""
@@ -45,12 +45,76 @@ class Moments(Load):
     moments: int = MOMENTS
 
 
-class Faults(Experiment):
-    name = "faults"
-    presentation = FaultsPresentation()
-    locustfile = "locustfiles/fanout.py"
-    """Of ``lab up`` only."""
-    variants: ClassVar[tuple[str, ...]] = (
+def variant(name: str) -> Variant:
+    """Return a variant; the part ``unguarded`` makes it a control."""
+    found = Variant.named(name, PARTS)
+    return replace(found, settings={**SWEEPING, **GUARDED, **found.settings})
+
+
+def loads(options: RunOptions) -> list[Load]:
+    moments = max(1, round(options.own.get("moments", MOMENTS)))
+    return [
+        Moments(
+            options.users or CLIENTS,
+            moments * MOMENT_S,
+            LOCUSTFILE,
+            name=fault.name,
+            arrivals=INTERRUPTED,
+            counted=("POST /v1/posts/",),
+            warm_up_s=0,
+            cool_down_s=0,
+            moments=moments,
+        )
+        for fault in FAULTS.values()
+    ]
+
+
+def suits(variant: Variant, load: Load) -> bool:
+    fault = FAULTS[load.name]
+    if variant.is_control and not fault.has_control(variant):
+        return False
+    is_tried_without = variant.on_hosts and on_hosts not in fault.needs
+    if is_tried_without or not fault.suits(variant):
+        return False
+    if reason := fault.unavailable():
+        console.print(f"[yellow]{fault.name} is left out:[/yellow] {reason}")
+    return reason is None
+
+
+def generate(load: Load, service: Service, folder: Path) -> Load:
+    if service.elsewhere:
+        raise RunFailed("faults need servers that the laboratory has started itself")
+    assert isinstance(load, Moments)
+    running, fault, began = Running(service), FAULTS[load.name], time.monotonic()
+    is_control = service.variant.is_control
+    if is_control:
+        running.lack(fault.safeguard)
+    with stage(f"{fault.name}: {fault.text}") as advance:
+        observe(
+            fault,
+            running,
+            folder,
+            moments=CONTROL_MOMENTS if is_control else load.moments,
+            until_harm=is_control,
+            clients=load.users,
+            advance=advance,
+        )
+    return replace(load, run_time_s=max(1, round(time.monotonic() - began)))
+
+
+def conclude(measured: Measured) -> None:
+    with stage("audit"):
+        audit = audit_pages(measured.service, measured.service.folder / "accepted.csv")
+    seen, fault = Seen.read(measured.folder), FAULTS[measured.load.name]
+    result, is_control = measured.result, measured.service.variant.is_control
+    is_busy = not is_control and (result.shared or any(laws.utilisation(result)))
+    result.audit = figures.audit_of(seen, audit, fault, is_busy=is_busy)
+    result.extra |= figures.as_extra(seen)
+
+
+EXPERIMENT = Experiment(
+    name="faults",
+    variants=(
         "mysql_tuned-outbox-ring",
         "mysql_tuned-inline-ring",
         "mysql_tuned-outbox-ring@cluster3",
@@ -62,69 +126,15 @@ class Faults(Experiment):
         "mysql_tuned-outbox-ring@cluster3+hosts",
         "mysql_tuned-task-setbased@unguarded",
         "mysql_tuned-task-setbased@rabbitmq+unguarded",
-    )
-    seed = SEED
-    around_s = 20
-    options = (Option("moments", f"at which a fault is injected ({MOMENTS})"),)
-
-    def variant(self, name: str) -> Variant:
-        """Return a variant; the part ``unguarded`` makes it a control."""
-        variant = Variant.named(name, PARTS)
-        return replace(variant, settings={**SWEEPING, **GUARDED, **variant.settings})
-
-    def loads(self, options: RunOptions) -> list[Load]:
-        moments = max(1, round(options.own.get("moments", MOMENTS)))
-        return [
-            Moments(
-                options.users or CLIENTS,
-                moments * MOMENT_S,
-                self.locustfile,
-                name=fault.name,
-                arrivals=INTERRUPTED,
-                counted=("POST /v1/posts/",),
-                warm_up_s=0,
-                cool_down_s=0,
-                moments=moments,
-            )
-            for fault in FAULTS.values()
-        ]
-
-    def suits(self, variant: Variant, load: Load) -> bool:
-        fault = FAULTS[load.name]
-        if variant.is_control and not fault.has_control(variant):
-            return False
-        is_tried_without = variant.on_hosts and on_hosts not in fault.needs
-        if is_tried_without or not fault.suits(variant):
-            return False
-        if reason := fault.unavailable():
-            console.print(f"[yellow]{fault.name} is left out:[/yellow] {reason}")
-        return reason is None
-
-    def generate(self, load: Load, service: Service, folder: Path) -> Load:
-        if service.elsewhere:
-            raise RunFailed("faults need servers that the laboratory has started itself")
-        assert isinstance(load, Moments)
-        running, fault, began = Running(service), FAULTS[load.name], time.monotonic()
-        is_control = service.variant.is_control
-        if is_control:
-            running.lack(fault.safeguard)
-        with stage(f"{fault.name}: {fault.text}") as advance:
-            observe(
-                fault,
-                running,
-                folder,
-                moments=CONTROL_MOMENTS if is_control else load.moments,
-                until_harm=is_control,
-                clients=load.users,
-                advance=advance,
-            )
-        return replace(load, run_time_s=max(1, round(time.monotonic() - began)))
-
-    def conclude(self, measured: Measured) -> None:
-        with stage("audit"):
-            audit = audit_pages(measured.service, measured.service.folder / "accepted.csv")
-        seen, fault = Seen.read(measured.folder), FAULTS[measured.load.name]
-        result, is_control = measured.result, measured.service.variant.is_control
-        is_busy = not is_control and (result.shared or any(laws.utilisation(result)))
-        result.audit = figures.audit_of(seen, audit, fault, is_busy=is_busy)
-        result.extra |= figures.as_extra(seen)
+    ),
+    variant=variant,
+    locustfile=LOCUSTFILE,
+    seed=SEED,
+    loads=loads,
+    suits=suits,
+    generate=generate,
+    conclude=conclude,
+    presentation=PRESENTATION,
+    options=(Option("moments", f"at which a fault is injected ({MOMENTS})"),),
+    around_s=20,
+)

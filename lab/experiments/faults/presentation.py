@@ -1,22 +1,17 @@
 """Columns and verdict of the faults."""
 
 from collections.abc import Callable, Sequence
-from typing import ClassVar
 
 from lab.experiments.faults.figures import FINDINGS, bound
 from lab.faults.catalogue import FAULTS
 from lab.faults.moments import failures
 from lab.reporting.formats import number, percent
-from lab.reporting.presentation import Column, Plot, Presentation
+from lab.reporting.presentation import Column, Presentation, by_load_and_variant, extra
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
 from launch.variants import Variant
 
 UNSAFE = ("lost", "duplicated", "phantom", "wrong_pages", "late")
-
-
-def _extra(name: str) -> Figure:
-    return lambda result: result.extra.get(name)
 
 
 def _found(name: str) -> Figure:
@@ -43,7 +38,7 @@ def _told(result: Result) -> float | None:
     return told / moments if told is not None and moments else None
 
 
-NORMAL = Column("normal after s", _extra("normal_s"), brief=True)
+NORMAL = Column("normal after s", extra("normal_s"), brief=True)
 
 
 class FaultsSummary(Summary):
@@ -71,73 +66,29 @@ class FaultsSummary(Summary):
         return failures(answers, fault) if fault else 0.0
 
 
-class FaultsPresentation(Presentation):
-    lesson = "docs/faults.md"
-    columns: ClassVar[tuple[Column, ...]] = (
-        Column("moments", _extra("moments"), brief=True),
-        Column("at stake", _extra("at_stake"), brief=True),
-        Column("lost", _found("lost"), brief=True),
-        Column("duplicated", _found("duplicated")),
-        Column("phantom", _found("phantom")),
-        Column("wrong pages", _found("wrong_pages"), brief=True),
-        Column("of pages", _extra("pages"), brief=True),
-        Column("median s", _extra("typical_s")),
-        Column("longest s", _extra("longest_s"), brief=True),
-        Column("2xx", _good),
-        Column("503", _extra("answers_503")),
-        Column("429", _extra("answers_429")),
-        Column("no answer", _extra("answers_none")),
-        Column("others", _others),
-        NORMAL,
-        Column("at worst s", _extra("normal_worst_s")),
-        Column("longest lag s", _extra("longest_lag_s")),
-        Column("lag at worst s", _extra("longest_lag_worst_s")),
-        Column("told after s", _extra("told_s")),
-        Column("told", _told, percent),
-    )
-    headline = NORMAL
-    axis = "seconds until all was normal"
-    findings = FINDINGS
-    pictures: ClassVar[tuple[Plot, ...]] = ()
-    summary_class = FaultsSummary
-    limitations: ClassVar[tuple[str, ...]] = (
-        "At stake is the median of what the fault met: keys, posts that were being delivered, or "
-        "posts accepted meanwhile. A moment at which nothing was at stake fails the run.",
-        "Normal is a second in which every answer is good and the p99 of all requests is at most "
-        "twice what it was right before (or 0.1 s); it counts from the beginning of the fault, so "
-        "the time for which a server stays frozen or away is in it.",
-        "The longest lag is the time for which a post had no receipt, of those accepted from the "
-        "beginning of a fault until all was normal: the median of the moments, and the worst.",
-        "Told is when /readyz first said 503, or nothing, before all was normal; a dash: never, "
-        "which is right where readers and writers notice nothing.",
-        "Readers compare pages with the posts that were accepted at least a second before; for "
-        "the time in which a fault stops deliveries altogether, they expect nothing new.",
-    )
+def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
+    """Return a summary per variant and fault, the controls last."""
+    found = [
+        FaultsSummary(summary.variant, summary.results)
+        for summary in by_load_and_variant(results, variant_named)
+    ]
+    return sorted(found, key=lambda it: (not it.variant.should_be_clean, it.variant.name))
 
-    def praise(self, summary: Summary) -> str:
-        return ""
 
-    def verdict(self, compared: Sequence[Summary]) -> str:
-        guarded = [it for it in compared if it.variant.should_be_clean]
-        controls = [it for it in compared if not it.variant.should_be_clean]
-        return " ".join(filter(None, (_of_guarded(guarded), _of_controls(controls))))
+def _verdict(compared: Sequence[Summary]) -> str:
+    guarded = [summary for summary in compared if summary.variant.should_be_clean]
+    controls = [summary for summary in compared if not summary.variant.should_be_clean]
+    return " ".join(filter(None, (_of_guarded(guarded), _of_controls(controls))))
 
-    def summaries(
-        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
-    ) -> list[Summary]:
-        """Return a summary per variant and fault, the controls last."""
-        known = sorted(results, key=lambda it: variant_named(it.variant).is_control)
-        found = super().summaries(known, variant_named)
-        return sorted(found, key=lambda it: (not it.variant.should_be_clean, it.variant.name))
 
-    def remarks(self, summary: Summary) -> Sequence[str]:
-        fault = FAULTS.get(summary.load)
-        if fault is None:
-            return ()
-        if not summary.variant.should_be_clean:
-            return (f"{summary.name}: without {fault.safeguard}.",)
-        control = f" No control: {fault.no_control}." if fault.no_control else ""
-        return (f"{summary.name}: {fault.text} At stake: {fault.at_stake}.{control}",)
+def _remarks(summary: Summary) -> Sequence[str]:
+    fault = FAULTS.get(summary.load)
+    if fault is None:
+        return ()
+    if not summary.variant.should_be_clean:
+        return (f"{summary.name}: without {fault.safeguard}.",)
+    control = f" No control: {fault.no_control}." if fault.no_control else ""
+    return (f"{summary.name}: {fault.text} At stake: {fault.at_stake}.{control}",)
 
 
 def _of_guarded(compared: Sequence[Summary]) -> str:
@@ -168,3 +119,50 @@ def _of_controls(compared: Sequence[Summary]) -> str:
     green = [it.name for it in compared if not it.as_expected]
     red = f"{len(compared) - len(green)} of {len(compared)} controls are red"
     return f"{red}; NOT RED: {', '.join(green)}." if green else f"{red}."
+
+
+PRESENTATION = Presentation(
+    columns=(
+        Column("moments", extra("moments"), brief=True),
+        Column("at stake", extra("at_stake"), brief=True),
+        Column("lost", _found("lost"), brief=True),
+        Column("duplicated", _found("duplicated")),
+        Column("phantom", _found("phantom")),
+        Column("wrong pages", _found("wrong_pages"), brief=True),
+        Column("of pages", extra("pages"), brief=True),
+        Column("median s", extra("typical_s")),
+        Column("longest s", extra("longest_s"), brief=True),
+        Column("2xx", _good),
+        Column("503", extra("answers_503")),
+        Column("429", extra("answers_429")),
+        Column("no answer", extra("answers_none")),
+        Column("others", _others),
+        NORMAL,
+        Column("at worst s", extra("normal_worst_s")),
+        Column("longest lag s", extra("longest_lag_s")),
+        Column("lag at worst s", extra("longest_lag_worst_s")),
+        Column("told after s", extra("told_s")),
+        Column("told", _told, percent),
+    ),
+    headline=NORMAL,
+    axis="seconds until all was normal",
+    findings=FINDINGS,
+    pictures=(),
+    limitations=(
+        "At stake is the median of what the fault met: keys, posts that were being delivered, or "
+        "posts accepted meanwhile. A moment at which nothing was at stake fails the run.",
+        "Normal is a second in which every answer is good and the p99 of all requests is at most "
+        "twice what it was right before (or 0.1 s); it counts from the beginning of the fault, so "
+        "the time for which a server stays frozen or away is in it.",
+        "The longest lag is the time for which a post had no receipt, of those accepted from the "
+        "beginning of a fault until all was normal: the median of the moments, and the worst.",
+        "Told is when /readyz first said 503, or nothing, before all was normal; a dash: never, "
+        "which is right where readers and writers notice nothing.",
+        "Readers compare pages with the posts that were accepted at least a second before; for "
+        "the time in which a fault stops deliveries altogether, they expect nothing new.",
+    ),
+    lesson="docs/faults.md",
+    summaries=_summaries,
+    verdict=_verdict,
+    remarks=_remarks,
+)

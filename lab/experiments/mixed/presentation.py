@@ -4,13 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
 from statistics import median
-from typing import ClassVar
 
 from matplotlib import figure as drawn
 
-from lab.experiments.capacity.presentation import remarks_on
-from lab.experiments.capacity.summary import SearchSummary, by_search, found_by, tried
-from lab.experiments.fanout.presentation import LAG_P99, FanoutPresentation
+from lab.experiments.fanout.presentation import AUDIT, LAG_ENDS, LAG_P99
 from lab.experiments.mixed.costs import FEWEST_RATIOS, ROLES, Costs, costs_of
 from lab.experiments.mixed.crossover import (
     SEARCHED,
@@ -20,17 +17,27 @@ from lab.experiments.mixed.crossover import (
     reads_per_post,
     share_of_reads,
 )
+from lab.experiments.search import held_rate, remarks_on, summary_of
 from lab.reporting.formats import number
 from lab.reporting.plots import GREY, Line, as_svg, colours_of, legend, panel, panels
-from lab.reporting.presentation import CORES_BUSY, CPU, OFFERED, SUCCESS, Column, Plot
+from lab.reporting.presentation import (
+    CORES_BUSY,
+    CPU,
+    OFFERED,
+    SUCCESS,
+    Column,
+    Plot,
+    Presentation,
+    by_load_and_variant,
+    extra,
+)
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
-from lab.results.thresholds import held
 from launch.variants import Variant
 
 POST, FEED, DEEP = "POST /v1/posts/", "GET /v1/feed/", "GET /v1/feed/?before"
 PERSON = "GET /v1/people/[id]/posts/"
-COST = Column("CPU ms/op", lambda r: r.extra.get("cpu_ms"), spread=True, brief=True)
+COST = Column("CPU ms/op", extra("cpu_ms"), spread=True, brief=True)
 
 
 TICKS = (0, 0.5, 1, 2, 4, 9, 99)
@@ -81,75 +88,12 @@ def _is_drawn(summary: Summary) -> bool:
     return is_sound and is_at_a_number and summary.median(COST.figure) is not None
 
 
-class MixedPresentation(FanoutPresentation):
-    lesson = "lab/experiments/mixed/lesson.md"
-    published = ()
-    measures_generator = True
-    columns: ClassVar[tuple[Column, ...]] = (
-        OFFERED,
-        COST,
-        *(Column(f"{role} ms", _of_role(role)) for role in ROLES[:4]),
-        SUCCESS,
-        Column("read p50 ms", _of_route(FEED, "p50")),
-        Column("read p99 ms", _of_route(FEED, "p99"), brief=True),
-        Column("deep p99 ms", _of_route(DEEP, "p99")),
-        Column("post p50 ms", _of_route(POST, "p50")),
-        Column("post p99 ms", _of_route(POST, "p99"), brief=True),
-        LAG_P99,
-        CORES_BUSY,
-    )
-    headline = COST
-    axis = "CPU time of the service, ms per operation"
-    more_is_better = False
-    tie_break = ""
-    contrast = "{name} costs {ratio} times as much."
-    pictures: ClassVar[tuple[Plot, ...]] = (
-        Plot(
-            "Push or pull",
-            "CPU of the whole service per operation (a post that every friend can see, or a page "
-            "that is read) over the pages read per post. The grey band is the crossover: left of "
-            "it pull costs less than every push.",
-            cost_of_operations,
-        ),
-        CPU,
-    )
-    limitations: ClassVar[tuple[str, ...]] = (
-        "CPU per operation is measured at one rate. Batches of deliveries are larger at higher "
-        "rates, so that a post costs less there; what servers do without requests is part of it.",
-        "The load generator's CPU is left out, but its cores are the service's too: latencies "
-        "include waiting for a core.",
-        FanoutPresentation.limitations[0],
-    )
-
-    def summaries(
-        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
-    ) -> list[Summary]:
-        """Return the summaries in the order of their reads per post."""
-        plain = [result for result in results if not SEARCHED.fullmatch(result.load)]
-        found = super().summaries(plain, variant_named)
-        in_order = sorted(found, key=lambda it: (reads_per_post(it.load) is None, _reads(it)))
-        return [*in_order, *_searches(results, variant_named)]
-
-    def ranks(self, variant: Variant) -> bool:
-        return variant.delivers
-
-    def verdict(self, compared: Sequence[Summary]) -> str:
-        searched = [it for it in compared if tried(it)]
-        plain = [it for it in compared if not tried(it)]
-        crossover = _crossover(plain) if plain else ()
-        said = (*crossover, *map(_holding, searched))
-        return " ".join(filter(None, said))
-
-    def remarks(self, summary: Summary) -> Sequence[str]:
-        return remarks_on(summary) if tried(summary) else ()
-
-    def conclusions(self, compared: Sequence[Summary]) -> Sequence[str]:
-        """Return what one post and one read cost of each variant, from all its loads."""
-        found = costs_of([result for summary in compared for result in summary.results])
-        return [*map(_in_words, found), *_meetings(found, compared)]
-
-    def praise(self, summary: Summary) -> str:
-        return f"{summary.name} needs {number(summary.median(COST.figure))} ms of CPU."
+def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
+    """Return the summaries in the order of their reads per post, and those of searches."""
+    plain = [result for result in results if not SEARCHED.fullmatch(result.load)]
+    found = by_load_and_variant(plain, variant_named)
+    in_order = sorted(found, key=lambda it: (reads_per_post(it.load) is None, _reads(it)))
+    return [*in_order, *_searches(results, variant_named)]
 
 
 def _searches(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
@@ -159,17 +103,12 @@ def _searches(results: Sequence[Result], variant_named: Callable[[str], Variant]
         if step := SEARCHED.fullmatch(result.load):
             load = step[1].replace("reads", "holds")
             groups.setdefault((load, result.variant), []).append(replace(result, load=load))
-    found: list[Summary] = []
-    for (_, name), steps in sorted(groups.items()):
-        variant = variant_named(name)
-        held_most = [found_by(variant, it) for it in by_search(steps)]
-        found.append(SearchSummary(variant, held_most, tried=steps))
-    return found
+    return [summary_of(variant_named(name), steps) for (_, name), steps in sorted(groups.items())]
 
 
-def _holding(summary: Summary) -> str:
-    rate = summary.median(lambda r: r.offered_rps if held(r) else None)
-    return f"{summary.name}: {number(rate)} operations/s hold." if rate else ""
+def _holding(search: Summary) -> str:
+    rate = search.median(held_rate)
+    return f"{search.name}: {f'{number(rate)} operations/s hold' if rate else 'no rate holds'}."
 
 
 def _crossover(compared: Sequence[Summary]) -> Iterator[str]:
@@ -242,3 +181,60 @@ def _met(pull: Costs, pushes: Sequence[Costs], operations_per_s: float) -> str:
 
 def _reads(summary: Summary) -> float:
     return reads_per_post(summary.load) or 0.0
+
+
+def _verdict(compared: Sequence[Summary]) -> str:
+    plain = [summary for summary in compared if not summary.tried]
+    crossover = _crossover(plain) if plain else ()
+    searched = [_holding(summary) for summary in compared if summary.tried]
+    return " ".join((*crossover, *searched))
+
+
+def _conclusions(compared: Sequence[Summary]) -> Sequence[str]:
+    """Return what one post and one read cost of each variant, from all its loads."""
+    found = costs_of([result for summary in compared for result in summary.results])
+    return [*map(_in_words, found), *_meetings(found, compared)]
+
+
+PRESENTATION = Presentation(
+    columns=(
+        OFFERED,
+        COST,
+        *(Column(f"{role} ms", _of_role(role)) for role in ROLES[:4]),
+        SUCCESS,
+        Column("read p50 ms", _of_route(FEED, "p50")),
+        Column("read p99 ms", _of_route(FEED, "p99"), brief=True),
+        Column("deep p99 ms", _of_route(DEEP, "p99")),
+        Column("post p50 ms", _of_route(POST, "p50")),
+        Column("post p99 ms", _of_route(POST, "p99"), brief=True),
+        LAG_P99,
+        CORES_BUSY,
+    ),
+    headline=COST,
+    axis="CPU time of the service, ms per operation",
+    findings=AUDIT,
+    contrast="{name} costs {ratio} times as much.",
+    measures_generator=True,
+    pictures=(
+        Plot(
+            "Push or pull",
+            "CPU of the whole service per operation (a post that every friend can see, or a page "
+            "that is read) over the pages read per post. The grey band is the crossover: left of "
+            "it pull costs less than every push.",
+            cost_of_operations,
+        ),
+        CPU,
+    ),
+    limitations=(
+        "CPU per operation is measured at one rate. Batches of deliveries are larger at higher "
+        "rates, so that a post costs less there; what servers do without requests is part of it.",
+        "The load generator's CPU is left out, but its cores are the service's too: latencies "
+        "include waiting for a core.",
+        LAG_ENDS,
+    ),
+    lesson="lab/experiments/mixed/lesson.md",
+    summaries=_summaries,
+    verdict=_verdict,
+    conclusions=_conclusions,
+    remarks=remarks_on,
+)

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import ClassVar
 
 from matplotlib import figure as drawn
 
-from lab.experiments.fanout.presentation import FanoutPresentation
+from lab.experiments.fanout.presentation import AUDIT, LAG_ENDS
 from lab.experiments.overload.steps import (
     COLLAPSED,
     FAILING,
@@ -20,34 +19,12 @@ from lab.experiments.overload.steps import (
 )
 from lab.reporting.formats import number, percent
 from lab.reporting.plots import INK, Line, as_svg, colours_of, legend, panel, panels
-from lab.reporting.presentation import OFFERED, Column, Plot
-from lab.results.result import Figure, Result
+from lab.reporting.presentation import OFFERED, Column, Plot, Presentation, extra
+from lab.results.result import Result
 from lab.results.summary import Summary
-from lab.results.thresholds import HeldSummary
-from lab.results.verdict import Figures
 from launch.variants import Variant
 
-
-def _of_step(name: str) -> Figure:
-    return lambda result: result.extra.get(name)
-
-
-GOODPUT = Column("goodput/s", _of_step("goodput_rps"), spread=True, brief=True)
-
-
-class OverloadSummary(HeldSummary):
-    """The runs of one variant at one step. Without a proxy it is a control, which may collapse."""
-
-    @property
-    def objection(self) -> str | None:
-        is_beyond = (self.median(_of_step("turn")) or 1) > 1
-        return None if is_beyond and not self.variant.is_proxied else super().objection
-
-    @property
-    def figures(self) -> Figures:
-        is_void = any(result.extra.get("void") for result in self.results)
-        found = super().figures
-        return Figures.INCONSISTENT if is_void and found.can_be_compared else found
+GOODPUT = Column("goodput/s", extra("goodput_rps"), spread=True, brief=True)
 
 
 @as_svg
@@ -82,75 +59,33 @@ def _points(steps: Sequence[Summary], name: str) -> list[tuple[float, float]]:
 
 
 def _figure(summary: Summary, name: str) -> float | None:
-    return summary.median(lambda result: result.extra.get(name))
+    return summary.median(extra(name))
 
 
-class OverloadPresentation(FanoutPresentation):
-    lesson = "lab/experiments/overload/lesson.md"
-    published = ()
-    measures_generator = True
-    columns: ClassVar[tuple[Column, ...]] = (
-        OFFERED,
-        GOODPUT,
-        Column("of 1x", _of_step("ratio"), percent, brief=True),
-        Column("refused/s", _of_step("refused_rps"), brief=True),
-        Column("failed/s", _of_step("failed_rps")),
-        Column("p50 ms", _of_step("p50_ms")),
-        Column("p99 ms", _of_step("p99_ms")),
-        Column("refused p50 ms", _of_step("refused_p50_ms")),
-        Column("refused p99 ms", _of_step("refused_p99_ms")),
-        Column("probe p99 ms", _of_step("probe_p99_ms"), brief=True),
-        Column("slowest probe s", _of_step("slowest_probe_s"), brief=True),
-        Column("generator late ms", _of_step("generator_late_ms")),
-    )
-    headline = GOODPUT
-    axis = "posts accepted per second"
-    pictures: ClassVar[tuple[Plot, ...]] = (
-        Plot(
-            "Goodput under overload",
-            "Posts that were accepted, refused (solid) and neither (dotted) per second against "
-            "those offered. Ideal is the thin line: everything up to what holds, and no less "
-            "beyond. A ring is the first rate again, after the overload.",
-            goodput,
-        ),
-    )
-    limitations: ClassVar[tuple[str, ...]] = (
-        f"A step holds if at least {LEAST_GOODPUT:.0%} of the first one's goodput is accepted (at "
-        f"the first rate: of what is offered), at most {FAILING:.0%} of the arrivals is neither "
-        "accepted nor refused with Retry-After, and every health probe is answered within "
-        f"{SLOWEST_PROBE_S:g} s.",
-        "Refused clients don't come back: clients that repeat at once make more arrivals.",
-        f"Without a proxy a variant is a control: a step with less than {COLLAPSED:.0%} of the "
-        "first one's goodput has collapsed, and the control is red.",
-        "The load generator has the last core, and the service the others, unless its servers run "
-        "in containers; what the kernel does for their connections is on both.",
-        "Whether other programs used the machine is checked in the first step only.",
-        *FanoutPresentation.limitations[:1],
-    )
-
-    def summaries(
-        self, results: Sequence[Result], variant_named: Callable[[str], Variant]
-    ) -> list[Summary]:
-        """Return a summary per variant and step; of a search that found nothing, per load."""
-        found = {result.variant for result in results if result.load == STEPS}
-        groups: dict[tuple[str, str], list[Result]] = {}
-        for result in results:
-            if result.load == STEPS or result.variant not in found:
-                for one in by_step(result):
-                    groups.setdefault((one.variant, one.load), []).append(one)
-        return [OverloadSummary(variant_named(name), them) for (name, _), them in groups.items()]
-
-    def verdict(self, compared: Sequence[Summary]) -> str:
-        variants = dict.fromkeys(summary.variant.name for summary in compared)
-        return " ".join(filter(None, (_verdict(name, compared) for name in variants)))
+def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
+    """Return a summary per variant and step; of a search that found nothing, per load."""
+    found = {result.variant for result in results if result.load == STEPS}
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        if result.load == STEPS or result.variant not in found:
+            is_control = not variant_named(result.variant).is_proxied
+            for one in by_step(result, is_control=is_control):
+                groups.setdefault((one.variant, one.load), []).append(one)
+    return [Summary(variant_named(name), group) for (name, _), group in groups.items()]
 
 
-def by_step(result: Result) -> list[Result]:
-    """Return a result for each step, with its figures; a result without steps as it is."""
+def by_step(result: Result, *, is_control: bool) -> list[Result]:
+    """Return a result for each step, with its figures; a result without steps as it is.
+
+    A control may collapse: only its first step has limits.
+    """
     steps = steps_of(result)
     if not steps:
         return [result]
-    return [_one(result, step, turn, steps[0]) for turn, step in enumerate(steps, start=1)]
+    found = [_one(result, step, turn, steps[0]) for turn, step in enumerate(steps, start=1)]
+    for one in found[1:] if is_control else ():
+        del one.extra["held"]
+    return found
 
 
 def _one(result: Result, step: Step, turn: int, first: Step) -> Result:
@@ -162,7 +97,7 @@ def _one(result: Result, step: Step, turn: int, first: Step) -> Result:
         begun_rps=step.arrived_rps,
         accepted=None,
     )
-    figures = {name: it for name, it in step._asdict().items() if name != "offered_rps"}
+    figures = {name: value for name, value in step._asdict().items() if name != "offered_rps"}
     ratio = step.goodput_rps / first.goodput_rps if first.goodput_rps else None
     return replace(
         result,
@@ -172,36 +107,91 @@ def _one(result: Result, step: Step, turn: int, first: Step) -> Result:
         requests=round(step.arrived_rps * result.window_s),
         failures=round((step.arrived_rps - step.goodput_rps) * result.window_s),
         latency_ms={"p50": step.p50_ms, "p99": step.p99_ms},
-        extra={**figures, "ratio": ratio, "turn": turn, "held": not why, "void": any(void(step))},
+        extra={**figures, "ratio": ratio, "held": not why, "void": any(void(step))},
         errors=why if turn > 1 else [*result.errors],
         balance=balance,
     )
 
 
-def _verdict(name: str, compared: Sequence[Summary]) -> str:
+def _verdict(compared: Sequence[Summary]) -> str:
+    variants = dict.fromkeys(summary.variant.name for summary in compared)
+    return " ".join(filter(None, (_verdict_on(name, compared) for name in variants)))
+
+
+def _verdict_on(name: str, compared: Sequence[Summary]) -> str:
     """Return what a variant does at its worst step, and whether it should."""
     steps = [summary for summary in compared if summary.variant.name == name]
     if steps[0].median(GOODPUT.figure) is None:
         return ""
-    worst = min(steps, key=lambda it: it.median(_of_step("ratio")) or 0.0)
-    probe_s = max(it.median(_of_step("slowest_probe_s")) or 0.0 for it in steps)
+    worst = min(steps, key=lambda step: step.median(extra("ratio")) or 0.0)
+    probe_s = max(step.median(extra("slowest_probe_s")) or 0.0 for step in steps)
     base = number(steps[0].median(GOODPUT.figure))
-    said = (
+    sentence = (
         f"{name} accepts {base} posts/s at 1x, and at its worst step ({worst.load}) "
-        f"{percent(worst.median(_of_step('ratio')))} of that; its slowest probe took "
+        f"{percent(worst.median(extra('ratio')))} of that; its slowest probe took "
         f"{number(probe_s)} s."
     )
-    wrong = [it.load for it in steps if not it.as_expected]
+    wrong = [step.load for step in steps if not step.as_expected]
     control = "" if steps[0].variant.is_proxied else _control(steps)
-    return said + control + (f" Not as it should be: {', '.join(wrong)}." if wrong else "")
+    return sentence + control + (f" Not as it should be: {', '.join(wrong)}." if wrong else "")
 
 
 def _control(steps: Sequence[Summary]) -> str:
-    collapsed = [it.load for it in steps if _has_collapsed(it)]
+    collapsed = [step.load for step in steps if _has_collapsed(step)]
     if collapsed:
         return f" This control is red: it collapsed at {', '.join(collapsed)}."
     return " This control is NOT red: no sound step collapsed."
 
 
 def _has_collapsed(step: Summary) -> bool:
-    return step.can_be_compared and (step.median(_of_step("ratio")) or 0.0) < COLLAPSED
+    return step.can_be_compared and (step.median(extra("ratio")) or 0.0) < COLLAPSED
+
+
+PRESENTATION = Presentation(
+    columns=(
+        OFFERED,
+        GOODPUT,
+        Column("of 1x", extra("ratio"), percent, brief=True),
+        Column("refused/s", extra("refused_rps"), brief=True),
+        Column("failed/s", extra("failed_rps")),
+        Column("p50 ms", extra("p50_ms")),
+        Column("p99 ms", extra("p99_ms")),
+        Column("refused p50 ms", extra("refused_p50_ms")),
+        Column("refused p99 ms", extra("refused_p99_ms")),
+        Column("probe p99 ms", extra("probe_p99_ms"), brief=True),
+        Column("slowest probe s", extra("slowest_probe_s"), brief=True),
+        Column("generator late ms", extra("generator_late_ms")),
+    ),
+    headline=GOODPUT,
+    axis="posts accepted per second",
+    findings=AUDIT,
+    more_is_better=True,
+    tie_break="lag, then cores",
+    contrast="That is {ratio} times what {name} answered.",
+    measures_generator=True,
+    pictures=(
+        Plot(
+            "Goodput under overload",
+            "Posts that were accepted, refused (solid) and neither (dotted) per second against "
+            "those offered. Ideal is the thin line: everything up to what holds, and no less "
+            "beyond. A ring is the first rate again, after the overload.",
+            goodput,
+        ),
+    ),
+    limitations=(
+        f"A step holds if at least {LEAST_GOODPUT:.0%} of the first one's goodput is accepted (at "
+        f"the first rate: of what is offered), at most {FAILING:.0%} of the arrivals is neither "
+        "accepted nor refused with Retry-After, and every health probe is answered within "
+        f"{SLOWEST_PROBE_S:g} s.",
+        "Refused clients don't come back: clients that repeat at once make more arrivals.",
+        f"Without a proxy a variant is a control: a step with less than {COLLAPSED:.0%} of the "
+        "first one's goodput has collapsed, and the control is red.",
+        "The load generator has the last core, and the service the others, unless its servers run "
+        "in containers; what the kernel does for their connections is on both.",
+        "Whether other programs used the machine is checked in the first step only.",
+        LAG_ENDS,
+    ),
+    lesson="lab/experiments/overload/lesson.md",
+    summaries=_summaries,
+    verdict=_verdict,
+)

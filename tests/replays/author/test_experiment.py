@@ -15,7 +15,7 @@ from lab.results.laws import balance_of
 from lab.results.requests import read_requests
 from lab.results.result import Result
 from lab.running.load import Load
-from lab.running.services import service_for
+from lab.running.single_run import service_for
 from lab.systems import pythons
 from launch.processes import Processes, RunFailed
 from launch.servers import MySQL, servers_for
@@ -24,7 +24,7 @@ from launch.variants import UnknownVariant
 from replays.author import source
 from replays.author.audit import audit
 from replays.author.effects import effects
-from replays.author.factors import Factors, FactorsOfOurs
+from replays.author.factors import FACTORS, FACTORS_OF_OURS
 from replays.author.service import TOKENS, AuthorService
 from replays.author.variants import CROSSED, STEPS, Crossing, named
 from tests.locustfiles.load import Run, standing_in
@@ -92,7 +92,7 @@ def test_without_the_code_its_variants_fail_one_by_one(cache, monkeypatch):
 def test_levels_of_all_factors_are_fully_crossed():
     assert len(set(CROSSED)) == 16
     assert all(Crossing.parse(str(crossing)) == crossing for crossing in CROSSED)
-    for experiment in (Factors(), FactorsOfOurs()):
+    for experiment in (FACTORS, FACTORS_OF_OURS):
         assert len(experiment.variants) == 16
 
 
@@ -252,8 +252,8 @@ def ran(variant, failures):
 
 
 def verdict_of(results):
-    presentation = Factors.presentation
-    return presentation.verdict(presentation.summaries(results, Factors().variant))
+    presentation = FACTORS.presentation
+    return presentation.verdict(presentation.summaries(results, FACTORS.variant))
 
 
 def test_the_authors_code_is_not_compared_with_ours():

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from launch import quota
 from launch.processes import Processes
 from launch.variants import UnknownVariant
-from replays.browse.experiment import Browse, Probe, audit
-from replays.browse.published import Published001
+from replays.browse import published
+from replays.browse.experiment import EXPERIMENT, Probe, audit
 from replays.browse.ramp import users_at
 from replays.replication import Sight
 from tests.replays.runs import run
@@ -22,7 +22,7 @@ from tests.replays.runs import run
 def test_a_run_that_breaks_the_threshold_fails_though_everyone_reads_their_own_writes(
     tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(Published001, "threshold_p99_ms", 0.001)
+    monkeypatch.setattr(published, "THRESHOLD_P99_MS", 0.001)
     # So many that both requests are made within seconds, though everybody pauses for 4 s.
     small = ("--loads=smoke", "--users=30", "--run-time=3s", "--people=40")
 
@@ -118,11 +118,11 @@ def test_the_check_finds_planted_faults(probes, miscounted, finding):
 )
 def test_an_unknown_name_is_refused(name):
     with pytest.raises(UnknownVariant, match="is named sqlite"):
-        Browse().variant(name)
+        EXPERIMENT.variant(name)
 
 
 def test_the_published_servers_and_replicas_can_be_chosen():
-    variant = Browse().variant("mysql_tuned-5servers-4replicas")
+    variant = EXPERIMENT.variant("mysql_tuned-5servers-4replicas")
 
     assert (variant.database.app_servers, variant.replicas) == (5, 4)
     assert variant.environment["FEED_LISTING"] == "aggregate"

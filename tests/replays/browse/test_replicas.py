@@ -11,7 +11,7 @@ from django.core.signing import TimestampSigner
 from launch.processes import Processes, RunFailed
 from launch.service import Seed
 from replays import replicated
-from replays.browse.experiment import Browse
+from replays.browse.experiment import EXPERIMENT
 from replays.browse.service import BrowseService
 
 
@@ -19,7 +19,7 @@ from replays.browse.service import BrowseService
 def service(tmp_path_factory):
     folder = tmp_path_factory.mktemp("service")
     with Processes(folder / "logs") as processes:
-        variant = Browse().variant("mysql_tuned-1server-1replica-counter")
+        variant = EXPERIMENT.variant("mysql_tuned-1server-1replica-counter")
         service = BrowseService(variant, processes, folder)
         service.prepare(Seed(people=3, friends=2), [("seed_likes", "--posts=3", "--likes=0")])
         service.start()
@@ -156,7 +156,7 @@ def test_an_unreachable_replica_is_left_out(service, client):
 
 def test_replicas_of_mysql_are_refused_before_anything_starts(tmp_path, monkeypatch):
     monkeypatch.setattr(replicated, "installed", lambda server: "/usr/sbin/mysqld")
-    variant = Browse().variant("mysql_tuned-1server-1replica-counter")
+    variant = EXPERIMENT.variant("mysql_tuned-1server-1replica-counter")
 
     with Processes(tmp_path) as processes, pytest.raises(RunFailed, match="replicas need MariaDB"):
         BrowseService(variant, processes, tmp_path)

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from lab.experiments import EXPERIMENTS
-from lab.running.options import RunOptions
+from lab.experiments.base import RunOptions
 from launch.variants import UnknownVariant
 from tests.replays.runs import run
 
