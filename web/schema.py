@@ -51,8 +51,6 @@ CHALLENGE: Node = {"WWW-Authenticate": {"required": True, "schema": {"type": "st
 HEADERS = {"401": CHALLENGE, "429": RETRY_AFTER, "503": RETRY_AFTER}
 UNPARSED = {"414", "417", "431"}
 """The web server answers these itself, without a JSON body."""
-HANDED_ON = "refresh"
-"""What one operation returns and others take as their whole body."""
 
 
 class Schema(AutoSchema):
@@ -100,54 +98,3 @@ class Schema(AutoSchema):
             if schema.get("description") == getdoc(StrictSerializer):
                 del schema["description"]
         return schema
-
-
-def link(result: Node, generator: Any, request: Any, public: bool) -> Node:
-    """Link what creates a thing with the operations on it (a hook of SPECTACULAR_SETTINGS)."""
-    for path, method, operation in _operations(result):
-        for response in operation["responses"].values():
-            returned = _properties(response, result)
-            links = _below(path, result) if method == "post" and "id" in returned else {}
-            if HANDED_ON in returned:
-                links |= _taking_over(result)
-            if links:
-                response["links"] = links
-    return result
-
-
-def _below(path: str, result: Node) -> Node:
-    """Return the links to the operations whose paths have the id of what was created."""
-    links = {}
-    for other, _, operation in _operations(result):
-        name, _, _ = other.removeprefix(f"{path}{{").partition("}")
-        if other.startswith(f"{path}{{{name}}}/"):
-            links[operation["operationId"]] = {
-                "operationId": operation["operationId"],
-                "parameters": {name: "$response.body#/id"},
-            }
-    return links
-
-
-def _taking_over(result: Node) -> Node:
-    return {
-        operation["operationId"]: {
-            "operationId": operation["operationId"],
-            "requestBody": {HANDED_ON: f"$response.body#/{HANDED_ON}"},
-        }
-        for _, _, operation in _operations(result)
-        if HANDED_ON in _properties(operation.get("requestBody", {}), result)
-    }
-
-
-def _operations(result: Node) -> Iterator[tuple[str, str, Node]]:
-    for path, methods in result["paths"].items():
-        for method, operation in methods.items():
-            yield path, method, operation
-
-
-def _properties(message: Node, result: Node) -> Node:
-    """Return the properties of a JSON request or response body."""
-    schema = message.get("content", {}).get("application/json", {}).get("schema", {})
-    name = schema.get("$ref", "").rpartition("/")[2]
-    properties: Node = result["components"]["schemas"].get(name, {}).get("properties", {})
-    return properties

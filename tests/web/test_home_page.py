@@ -37,7 +37,7 @@ def test_the_page_is_accessible_fits_its_window_and_loads_nothing(browser, live_
         assert background(browser) == colour
     script = "return performance.getEntriesByType('resource').map(entry => entry.name)"
     assert browser.execute_script(script) == []
-    assert [it for it in browser.get_log("browser") if it["level"] == "SEVERE"] == []
+    assert [line for line in browser.get_log("browser") if line["level"] == "SEVERE"] == []
 
 
 def background(browser):
@@ -62,7 +62,7 @@ def test_its_commands_work_as_printed(browser, live_server):
         )
         *_, post, feed = map(json.loads, done.stdout.splitlines())
         assert post["body"] == "Hello"
-        assert [it["id"] for it in feed["posts"]] == [post["id"]]
+        assert [shown["id"] for shown in feed["posts"]] == [post["id"]]
         reader = Person.objects.last()
         assert reader.username.startswith("bob-")
         assert list(friend_ids(reader.id)) == [post["author"]]
