@@ -1,8 +1,22 @@
-import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.models import CASCADE
 
 from accounts.tables import CreateClusteredModel
+
+ID = models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")
+
+
+def pair(first, second):
+    return models.CompositePrimaryKey(
+        first, second, blank=True, editable=False, primary_key=True, serialize=False
+    )
+
+
+def person(related_name):
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, CASCADE, db_index=False, related_name=related_name
+    )
 
 
 class Migration(migrations.Migration):
@@ -15,123 +29,54 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="Person",
+            "Person",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", ID),
                 ("password", models.CharField(max_length=128, verbose_name="password")),
                 ("username", models.CharField(max_length=150, unique=True)),
                 ("is_active", models.BooleanField(default=True)),
                 ("friends_version", models.BigIntegerField(editable=False, null=True)),
             ],
-            options={
-                "abstract": False,
-            },
+            options={"abstract": False},
         ),
         CreateClusteredModel(
-            name="Friendship",
+            "Friendship",
             fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "person_id",
-                        "friend_id",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
-                (
-                    "friend",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="friendships",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("pk", pair("person_id", "friend_id")),
+                ("friend", person("+")),
+                ("person", person("friendships")),
             ],
             options={
                 "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(("person", models.F("friend")), _negated=True),
+                        condition=~models.Q(person=models.F("friend")),
                         name="nobody_befriends_themselves",
                     )
                 ],
             },
         ),
         migrations.CreateModel(
-            name="Group",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("name", models.CharField(max_length=150, unique=True)),
-            ],
+            "Group",
+            fields=[("id", ID), ("name", models.CharField(max_length=150, unique=True))],
         ),
         migrations.CreateModel(
-            name="Profile",
+            "Profile",
             fields=[
                 (
                     "person",
                     models.OneToOneField(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        primary_key=True,
-                        serialize=False,
-                        to=settings.AUTH_USER_MODEL,
+                        settings.AUTH_USER_MODEL, CASCADE, primary_key=True, serialize=False
                     ),
                 ),
                 ("name", models.CharField(blank=True, max_length=150)),
             ],
         ),
         CreateClusteredModel(
-            name="Membership",
+            "Membership",
             fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "person_id",
-                        "group_id",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
-                (
-                    "person",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="memberships",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "group",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="memberships",
-                        to="accounts.group",
-                    ),
-                ),
+                ("pk", pair("person_id", "group_id")),
+                ("person", person("memberships")),
+                ("group", models.ForeignKey("accounts.group", CASCADE, related_name="memberships")),
             ],
         ),
         migrations.RunSQL("INSERT INTO accounts_group (id, name) VALUES (1, 'public')"),
