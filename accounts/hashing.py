@@ -1,4 +1,4 @@
-"""A bound on how many passwords are hashed at once."""
+"""How passwords are hashed, and a bound on how many at once."""
 
 import fcntl
 import os
@@ -7,10 +7,21 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 
 from django.conf import settings
-from django.contrib.auth.hashers import make_password
+from django.contrib.auth.hashers import Argon2PasswordHasher, make_password
 from rest_framework.exceptions import Throttled
 
 RETRY_AFTER_S = 1
+
+
+class Argon2(Argon2PasswordHasher):
+    """Argon2id with OWASP's parameters: a fifth of the memory of Django's defaults.
+
+    https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
+    """
+
+    memory_cost = 19_456  # KiB
+    time_cost = 2
+    parallelism = 1
 
 
 class NoSlot(Throttled):

@@ -71,16 +71,7 @@ def give_back_all(uses: Iterable[Use]) -> None:
 
 @contextmanager
 def lease(key: str, *, for_s: float) -> Iterator[None]:
-    """Hold a lease for the time of a block. Raises Limited if somebody else holds it."""
-    held = acquire(key, for_s)
-    try:
-        yield
-    finally:
-        release(key, held)
-
-
-def acquire(key: str, for_s: float) -> int:
-    """Take a lease that ends by itself after ``for_s``, and return what releases it.
+    """Hold a lease for the time of a block; it ends by itself after ``for_s``.
 
     Raises Limited if somebody else holds it; they may release it long before it ends.
     """
@@ -91,13 +82,12 @@ def acquire(key: str, for_s: float) -> int:
         if error.retry_after_s > 2 * for_s:  # the clock was put back
             _rows(step.key).update(until_ms=now_ms)
         raise Limited(min(error.retry_after_s, RELEASED_SOON_S)) from None
-    return now_ms + step.step_ms
-
-
-def release(key: str, held: int) -> None:
-    """End a lease, unless it has ended already. ``held``: what ``acquire`` returned."""
-    with transaction.atomic(DEFAULT_DB_ALIAS):
-        _rows(_stored(key)).filter(until_ms=held).update(until_ms=_now_ms())
+    try:
+        yield
+    finally:
+        with transaction.atomic(DEFAULT_DB_ALIAS):
+            still_held = _rows(step.key).filter(until_ms=now_ms + step.step_ms)
+            still_held.update(until_ms=_now_ms())
 
 
 def remove_expired() -> bool:

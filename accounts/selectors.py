@@ -3,12 +3,7 @@
 from django.db.models import QuerySet
 
 from accounts.blocks import unblocked
-from accounts.models import (
-    Block,
-    FriendRequest,
-    Friendship,
-    Person,
-)
+from accounts.models import Block, FriendRequest, Friendship, Person
 
 MOST_SHOWN = 100
 """Requests in a list."""

@@ -28,11 +28,24 @@ def validate_plain(username: str) -> None:
         )
 
 
+class PasswordField(TextField):
+    """A password, unchanged."""
+
+    def __init__(self) -> None:
+        super().__init__(max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True)
+
+
+class IdsField(serializers.ListField):
+    """Ids of people, in an answer."""
+
+    child = serializers.IntegerField()
+
+
 class SignupSerializer(StrictSerializer):
     username = UsernameField(
         max_length=MAX_NAME_CHARACTERS, validators=[UnicodeUsernameValidator(), validate_plain]
     )
-    password = TextField(max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True)
+    password = PasswordField()
     name = TextField(max_length=MAX_NAME_CHARACTERS, allow_blank=True, default="")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -45,7 +58,7 @@ class SignupSerializer(StrictSerializer):
 
 class LogInSerializer(StrictSerializer):
     username = UsernameField(max_length=MAX_NAME_CHARACTERS)
-    password = TextField(max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True)
+    password = PasswordField()
 
 
 class RefreshSerializer(StrictSerializer):
@@ -58,12 +71,8 @@ class TokensSerializer(serializers.Serializer[Any]):
 
 
 class NewPasswordSerializer(StrictSerializer):
-    old_password = TextField(
-        max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True
-    )
-    new_password = TextField(
-        max_length=MAX_PASSWORD_CHARACTERS, trim_whitespace=False, write_only=True
-    )
+    old_password = PasswordField()
+    new_password = PasswordField()
 
 
 class PersonSerializer(serializers.Serializer[Any]):
@@ -72,17 +81,13 @@ class PersonSerializer(serializers.Serializer[Any]):
 
 
 class FriendRequestsSerializer(serializers.Serializer[Any]):
-    received = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Ids of those who ask, newest first."
-    )
-    sent = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Ids of those who were asked, newest first."
-    )
+    received = IdsField(help_text="Ids of those who ask, newest first.")
+    sent = IdsField(help_text="Ids of those who were asked, newest first.")
 
 
 class BlocksSerializer(serializers.Serializer[Any]):
-    blocks = serializers.ListField(child=serializers.IntegerField(), help_text="Their ids.")
+    blocks = IdsField(help_text="Their ids.")
 
 
 class FriendsSerializer(serializers.Serializer[Any]):
-    friends = serializers.ListField(child=serializers.IntegerField(), help_text="Their ids.")
+    friends = IdsField(help_text="Their ids.")

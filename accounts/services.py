@@ -4,6 +4,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.db.models import Q
+from rest_framework.exceptions import APIException
 
 from accounts import limits
 from accounts.hashing import hash_password
@@ -20,8 +21,12 @@ from accounts.models import (
 from accounts.usernames import username_key
 
 
-class UsernameTaken(Exception):
-    """The username is taken."""
+class UsernameTaken(APIException):
+    """The username is taken; the API answers 409."""
+
+    status_code = 409
+    default_detail = "This username is taken."
+    default_code = "username_taken"
 
 
 class UnknownPerson(Exception):

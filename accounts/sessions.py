@@ -13,7 +13,7 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.password_validation import validate_password
 from django.db import transaction
 from django.db.models.functions import Now
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, ValidationError
 from rest_framework_simplejwt.exceptions import InvalidToken, TokenError
 from rest_framework_simplejwt.settings import api_settings
 from rest_framework_simplejwt.tokens import RefreshToken
@@ -32,8 +32,10 @@ MOST_SESSIONS = 100
 WRONG_CREDENTIALS = "No active account found with the given credentials"
 
 
-class WrongPassword(Exception):
-    """The old password is wrong."""
+class WrongPassword(ValidationError):
+    """The old password is wrong; the API answers 400."""
+
+    default_detail = {"old_password": ["It is wrong."]}
 
 
 class Tokens(NamedTuple):
@@ -82,7 +84,7 @@ def log_out(raw_token: str) -> None:
 def change_password(*, person_id: int, old: str, new: str, address: str) -> Tokens:
     """Set a new password, end all sessions and begin another one; right or wrong, it counts.
 
-    Raises WrongPassword, ValidationError, AuthenticationFailed, Limited or NoSlot.
+    Raises WrongPassword, Django's ValidationError, AuthenticationFailed, Limited or NoSlot.
     """
     person = Person.objects.filter(id=person_id, is_active=True).first()
     if person is None:

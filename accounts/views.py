@@ -1,6 +1,6 @@
 from django.core.exceptions import ValidationError as InvalidPassword
 from drf_spectacular.utils import OpenApiResponse, extend_schema
-from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -29,12 +29,6 @@ TOKENS = TokensSerializer()
 PERSON = PersonSerializer()
 
 
-class UsernameTaken(APIException):
-    status_code = 409
-    default_detail = "This username is taken."
-    default_code = "username_taken"
-
-
 class SignupView(APIView):
     authentication_classes = ()
     permission_classes = (AllowAny,)
@@ -51,10 +45,7 @@ class SignupView(APIView):
     def post(self, request: Request) -> Response:
         """Sign up; person, profile and membership of the public group are committed at 201."""
         new = SIGNUP.run_validation(request.data)
-        try:
-            person = self.sign_up(**new, address=client_address(request))
-        except services.UsernameTaken:
-            raise UsernameTaken from None
+        person = self.sign_up(**new, address=client_address(request))
         return Response(PERSON.to_representation(person), status=201)
 
 
@@ -152,8 +143,6 @@ class PasswordView(APIView):
                 new=passwords["new_password"],
                 address=client_address(request),
             )
-        except sessions.WrongPassword:
-            raise ValidationError({"old_password": ["It is wrong."]}) from None
         except InvalidPassword as error:
             raise ValidationError({"new_password": error.messages}) from None
         return _answer_tokens(tokens)

@@ -115,7 +115,7 @@ CACHES = {"default": cache(REDIS_URL), "posts": post_cache(REDIS_URL)}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 AUTH_USER_MODEL = "accounts.Person"
 PASSWORD_HASHERS = [
-    "accounts.hashers.Argon2",
+    "accounts.hashing.Argon2",
     # They verify older hashes, which Django replaces when their owners log in.
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "django.contrib.auth.hashers.ScryptPasswordHasher",
@@ -176,22 +176,17 @@ FEED_STRATEGIES = {
 }
 # … and where they are kept.
 FEED_TIMELINE_STORE = env.str("FEED_TIMELINE_STORE", default="setbased")
+IN_REDIS = {"url": TIMELINE_URL}
 FEED_TIMELINE_STORES = {
     "rowwise": {"BACKEND": "feed.timeline_stores.rows.Rowwise"},
     "bulk": {"BACKEND": "feed.timeline_stores.rows.Bulk"},
     "setbased": {"BACKEND": "feed.timeline_stores.rows.SetBased"},
     "pull": {"BACKEND": "feed.timeline_stores.rows.Pull"},
     "packed": {"BACKEND": "feed.timeline_stores.packed.Packed"},
-    "roundtrip": {
-        "BACKEND": "feed.timeline_stores.published.RoundTrip",
-        "OPTIONS": {"url": TIMELINE_URL},
-    },
-    "pipeline": {
-        "BACKEND": "feed.timeline_stores.published.Pipeline",
-        "OPTIONS": {"url": TIMELINE_URL},
-    },
-    "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": {"url": TIMELINE_URL}},
-    "log": {"BACKEND": "feed.timeline_stores.log.Log", "OPTIONS": {"url": TIMELINE_URL}},
+    "roundtrip": {"BACKEND": "feed.timeline_stores.published.RoundTrip", "OPTIONS": IN_REDIS},
+    "pipeline": {"BACKEND": "feed.timeline_stores.published.Pipeline", "OPTIONS": IN_REDIS},
+    "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": IN_REDIS},
+    "log": {"BACKEND": "feed.timeline_stores.log.Log", "OPTIONS": IN_REDIS},
 }
 FEED_SHARDS = env.int("FEED_SHARDS", default=0)
 """Shards of the timelines in Redis from the next epoch on, a power of two; 0: the store decides."""

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from http import HTTPMethod
 from time import perf_counter
-from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, Histogram
@@ -18,17 +17,12 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 Key = tuple[str, str | None, int]
 
 
-class Series(NamedTuple):
-    total: Counter
-    seconds: Histogram
-
-
 def metered(get_response: GetResponse) -> GetResponse:
     """Count requests, as the outermost middleware: it sees the answers of all others.
 
     It answers scrapes itself: Prometheus uses an IP address, which ALLOWED_HOSTS lacks.
     """
-    series_of: dict[Key, Series] = {}
+    series: dict[Key, tuple[Counter, Histogram]] = {}
 
     def answer(request: HttpRequest) -> HttpResponse:
         if request.path_info == PATH and request.method == "GET" and may_scrape(request.META):
@@ -36,9 +30,9 @@ def metered(get_response: GetResponse) -> GetResponse:
         started = perf_counter()
         response = get_response(request)
         key = _route(request), request.method, response.status_code
-        series = series_of.get(key) or series_of.setdefault(key, _series(*key))
-        series.total.inc()
-        series.seconds.observe(perf_counter() - started)
+        total, seconds = series.get(key) or series.setdefault(key, _series(*key))
+        total.inc()
+        seconds.observe(perf_counter() - started)
         count_connections()
         return response
 
@@ -50,13 +44,9 @@ def _route(request: HttpRequest) -> str:
     return request.resolver_match.route if request.resolver_match else ""
 
 
-def _series(route: str, method: str | None, status: int) -> Series:
-    return Series(
-        definitions.requests.labels(route, _method_label(method), status),
-        definitions.request_seconds.labels(route, _method_label(method)),
+def _series(route: str, method: str | None, status: int) -> tuple[Counter, Histogram]:
+    known = method if method in HTTPMethod.__members__ else "other"  # clients may send any method
+    return (
+        definitions.requests.labels(route, known, status),
+        definitions.request_seconds.labels(route, known),
     )
-
-
-def _method_label(method: str | None) -> str:
-    """Return the method, or "other": clients may send any method."""
-    return method if method and method in HTTPMethod.__members__ else "other"

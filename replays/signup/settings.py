@@ -11,7 +11,7 @@ ROOT_URLCONF = "replays.signup.urls"
 SIGNUP_ATOMIC = env.bool("SIGNUP_ATOMIC", default=True)
 """Sign up in one transaction; False: in three, so that a fault can leave a part of a person."""
 HASHERS = {
-    "argon2": "accounts.hashers.Argon2",
+    "argon2": "accounts.hashing.Argon2",
     "pbkdf2": "django.contrib.auth.hashers.PBKDF2PasswordHasher",
     "scrypt": "django.contrib.auth.hashers.ScryptPasswordHasher",
     "bcrypt": "django.contrib.auth.hashers.BCryptSHA256PasswordHasher",

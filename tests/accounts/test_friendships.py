@@ -137,8 +137,7 @@ def test_an_accept_that_races_with_a_withdrawal_leaves_one_of_both(transactional
 
         # Withdrawn first: the other's answer is a request. Accepted first: the friendship ended.
         assert (accepted, ended) in {(RequestState.WAITING, False), (RequestState.ACCEPTED, True)}
-        assert pairs() == set()
-        assert requests() == (set() if ended else {(2, 1)})
+        assert (pairs(), requests()) == (set(), set() if ended else {(2, 1)})
         unfriend(1, 2)
 
 
@@ -155,22 +154,18 @@ def test_a_block_wins_against_an_accept_in_parallel(transactional_db):
 
 def test_requests_friends_and_blocks_are_listed_over_the_api(friends):
     client, other = client_of(4), client_of(1)
-
     asked = client.put("/v1/me/friends/1/")
     client.put("/v1/me/friends/3/")
+
     assert (asked.status_code, asked.json()) == (202, {"state": "requested"})
     assert client.get("/v1/me/friend-requests/").json() == {"received": [], "sent": [3, 1]}
     assert other.get("/v1/me/friend-requests/").json() == {"received": [4], "sent": []}
     assert [other.put("/v1/me/friends/4/").status_code for _ in range(2)] == [204, 204]
-    assert client.get("/v1/me/friends/").json() == {"friends": [1]}
     assert other.get("/v1/me/friends/").json() == {"friends": [2, 3, 4]}
-    client.delete("/v1/me/friends/1/")
     assert [other.put("/v1/me/blocks/2/").status_code for _ in range(2)] == [204, 204]
-    assert other.get("/v1/me/friends/").json() == {"friends": [3]}
+    assert other.get("/v1/me/friends/").json() == {"friends": [3, 4]}
     assert other.get("/v1/me/blocks/").json() == {"blocks": [2]}
     assert client_of(2).get("/v1/me/blocks/").json() == {"blocks": []}
-    other.delete("/v1/me/blocks/2/")
-    assert other.get("/v1/me/blocks/").json() == {"blocks": []}
 
 
 def test_whoever_is_blocked_may_block_too_and_unknown_people_answer_the_same(friends):
@@ -190,5 +185,5 @@ def test_new_requests_are_limited_and_answers_are_not(friends, settings):
 
     asked = [client.put(f"/v1/me/friends/{n}/") for n in (1, 2, 1, 3)]
 
-    assert [it.status_code for it in asked] == [202, 429, 202, 204]
+    assert [answer.status_code for answer in asked] == [202, 429, 202, 204]
     assert 3500 < int(asked[1]["Retry-After"]) <= 3600

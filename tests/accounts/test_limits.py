@@ -43,31 +43,25 @@ def test_a_burst_is_allowed_and_then_one_per_interval(db, at):
     assert [is_taken() for _ in range(5)] == [True, True, True, False, False]
 
 
-def test_keys_are_counted_apart(db, at):
+def test_keys_are_counted_apart_however_long_they_are(db, at):
     [is_taken() for _ in range(3)]
 
-    limits.take("other guesses", **FEW)
-    for end in "ab":
-        limits.take("x" * 1000 + end, burst=1, per_s=1)
+    for key in ("other guesses", "x" * 1000 + "a", "x" * 1000 + "b"):
+        limits.take(key, burst=1, per_s=1)
 
 
-def test_what_was_given_back_is_free(db, at):
-    [is_taken() for _ in range(3)]
-
-    limits.give_back_all([Use("guesses", **FEW)])
-
-    assert [is_taken(), is_taken()] == [True, False]
-
-
-def test_of_several_limits_all_are_counted_or_none(db, at):
+def test_of_several_limits_all_are_counted_or_none_and_can_be_given_back(db, at):
     both = [Use("guesses", **FEW), Use("others", burst=1, per_s=0.1)]
 
     limits.take_all(both)
     for attempt in (limits.check_all, limits.take_all):
         with pytest.raises(Limited):
             attempt(both)
-
     assert [is_taken() for _ in range(3)] == [True, True, False]
+    limits.give_back_all(both)
+
+    limits.take_all(both)
+    assert not is_taken()
 
 
 @pytest.mark.parametrize("off", [{"burst": 0, "per_s": 1}, {"burst": 1, "per_s": 0}])
@@ -93,38 +87,53 @@ def test_of_40_in_parallel_exactly_the_burst_is_allowed(transactional_db, used):
     assert in_parallel(40 * [is_taken]).count(True) == 3 - used
 
 
-def test_of_those_who_want_a_lease_in_parallel_one_gets_it(transactional_db):
-    def is_acquired():
-        try:
-            return limits.acquire("export", 60) > 0
-        except Limited:
-            return False
+def hold(meanwhile=lambda: None):
+    """Hold a lease for 5 s, or less; return whether that was possible."""
+    try:
+        with limits.lease("export", for_s=5):
+            meanwhile()
+    except Limited:
+        return False
+    return True
 
-    assert in_parallel(40 * [is_acquired]).count(True) == 1
+
+def test_of_those_who_want_a_lease_in_parallel_one_gets_it(transactional_db):
+    assert in_parallel(8 * [lambda: hold(lambda: time.sleep(2))]).count(True) == 1
 
 
 def test_a_lease_is_free_after_the_block_and_after_its_time(db, at):
-    with limits.lease("export", for_s=5):
-        with pytest.raises(Limited), limits.lease("export", for_s=5):
-            raise AssertionError("held twice")
+    found = []
+
+    def try_again():
+        found.append(hold())
         at(5)
-        limits.acquire("export", 5)
-    with pytest.raises(Limited):  # the late end of the first one releases nothing
-        limits.acquire("export", 5)
-    at(10)
-    limits.release("export", limits.acquire("export", 5))
-    limits.acquire("export", 5)
+        found.append(hold(end_the_first))
+
+    def end_the_first():
+        first.close()  # too late: it releases nothing
+        found.append(hold())
+
+    def leased():
+        with limits.lease("export", for_s=5):
+            yield
+
+    first = leased()
+    next(first)
+    try_again()
+
+    assert found == [False, False, True]
+    assert hold()
 
 
 def test_a_lease_is_soon_free_after_the_clock_was_put_back(db, at):
-    at(3600)
-    limits.acquire("export", 5)
-    at(0)
-    with pytest.raises(Limited):
-        limits.acquire("export", 5)
+    def put_back():
+        at(0)
+        assert not hold()
+        at(1)
+        assert hold()
 
-    at(1)
-    limits.acquire("export", 5)
+    at(3600)
+    assert hold(put_back)
 
 
 def test_rows_that_mean_nothing_any_more_are_removed(db, at):

@@ -149,12 +149,10 @@ def test_a_step_of_healing_that_fails_stops_neither_the_next_nor_deliveries(
 
 
 def test_one_process_heals_at_a_time_and_all_deliver(pending, left_behind):
-    held = limits.acquire("heal", for_s=60)
+    with limits.lease("heal", for_s=60):
+        assert deliver_pending(limit=4) == 4
+        assert FriendshipChange.objects.count() == 2
 
-    assert deliver_pending(limit=4) == 4
-    assert FriendshipChange.objects.count() == 2
-
-    limits.release("heal", held)
     assert deliver_pending(limit=100) == 6
     assert FriendshipChange.objects.count() == 1
 

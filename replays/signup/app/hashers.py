@@ -2,7 +2,7 @@
 
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
-from accounts.hashers import Argon2
+from accounts.hashing import Argon2
 
 
 class CostlyArgon2(Argon2):
