@@ -1,6 +1,7 @@
 """Limits and leases, which all processes share."""
 
 import time
+from threading import Barrier
 
 import pytest
 
@@ -87,10 +88,10 @@ def test_of_40_in_parallel_exactly_the_burst_is_allowed(transactional_db, used):
     assert in_parallel(40 * [is_taken]).count(True) == 3 - used
 
 
-def hold(meanwhile=lambda: None):
-    """Hold a lease for 5 s, or less; return whether that was possible."""
+def hold(meanwhile=lambda: None, for_s=5):
+    """Hold a lease; return whether that was possible."""
     try:
-        with limits.lease("export", for_s=5):
+        with limits.lease("export", for_s=for_s):
             meanwhile()
     except Limited:
         return False
@@ -98,7 +99,15 @@ def hold(meanwhile=lambda: None):
 
 
 def test_of_those_who_want_a_lease_in_parallel_one_gets_it(transactional_db):
-    assert in_parallel(8 * [lambda: hold(lambda: time.sleep(2))]).count(True) == 1
+    all_have_tried = Barrier(8)
+
+    def try_to_hold():
+        is_held = hold(lambda: all_have_tried.wait(30), for_s=60)
+        if not is_held:
+            all_have_tried.wait(30)
+        return is_held
+
+    assert in_parallel(8 * [try_to_hold]).count(True) == 1
 
 
 def test_a_lease_is_free_after_the_block_and_after_its_time(db, at):

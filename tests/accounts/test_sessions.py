@@ -56,24 +56,16 @@ def test_each_refresh_gives_new_tokens_and_the_ones_before_stay_valid(ada):
     assert Session.objects.count() == 1
 
 
-def test_a_refresh_token_that_is_used_again_ends_its_session(ada):
+def test_a_refresh_token_that_is_used_again_ends_its_session_once(ada):
     first, other = log_in(), log_in()
     second = refresh(first).json()
 
-    assert_unauthorized(refresh(first))
+    for tokens in (first, first, second):
+        assert_unauthorized(refresh(tokens))
 
-    assert_unauthorized(refresh(second))
     assert [is_in(tokens) for tokens in (first, second, other)] == [False, False, True]
-    assert refresh(other).status_code == 200
-
-
-def test_a_token_that_is_sent_again_and_again_writes_nothing_more(ada):
-    first = log_in()
-    refresh(first)
-    for _ in range(3):
-        refresh(first)
-
     assert Revocation.objects.count() == 1
+    assert refresh(other).status_code == 200
 
 
 def test_of_20_parallel_exchanges_of_one_token_exactly_one_succeeds(transactional_db, ada):
@@ -241,15 +233,6 @@ def test_who_is_removed_behind_the_services_back_gets_no_new_tokens(ada, remove)
     assert log_out(tokens).status_code == 204
 
 
-@pytest.mark.parametrize("password", ["another", None], ids=["another", "none"])
-def test_any_way_to_another_password_ends_the_tokens(ada, password):
-    tokens = log_in()
-    ada.password = make_password(password)
-    ada.save()
-
-    assert not is_in(tokens)
-
-
 def test_a_save_of_anything_else_ends_nothing(ada):
     tokens = log_in()
     ada.username = "lovelace"
@@ -269,16 +252,6 @@ def test_a_save_of_an_old_copy_brings_no_version_back(ada):
     assert is_in(log_in())
 
 
-def test_a_hash_that_is_renewed_ends_nothing(ada, settings):
-    tokens = log_in()
-    settings.PASSWORD_HASHERS = [SCRYPT, *settings.PASSWORD_HASHERS]
-
-    assert is_in(log_in())
-
-    assert Person.objects.get().password.startswith("scrypt$")
-    assert is_in(tokens)
-
-
 def test_a_hash_that_is_renewed_brings_no_old_password_back(ada, settings):
     before = Person.objects.get()
     ada.set_password("an even better one")
@@ -288,17 +261,6 @@ def test_a_hash_that_is_renewed_brings_no_old_password_back(ada, settings):
     assert before.check_password(CREDENTIALS["password"])
 
     assert Person.objects.get().check_password("an even better one")
-
-
-def test_a_log_in_that_the_new_password_overtook_begins_nothing(ada):
-    late = Person.objects.get()
-    ada.set_password("an even better one")
-    ada.save()
-
-    tokens = sessions._begin(late)._asdict()
-
-    assert not is_in(tokens)
-    assert_unauthorized(refresh(tokens))
 
 
 def test_the_oldest_of_too_many_sessions_ends(ada):

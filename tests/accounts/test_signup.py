@@ -7,7 +7,7 @@ from django.conf import settings as django_settings
 from django.contrib.auth.hashers import check_password, identify_hasher
 from django.core.management import call_command
 
-from accounts.models import Membership, Person, Profile
+from accounts.models import Membership, Person, Profile, Revocation
 from tests.conftest import client_of
 from tests.parallel import in_parallel
 
@@ -90,7 +90,7 @@ def test_a_flush_leaves_the_group_that_everyone_joins(transactional_db):
     assert sign_up().status_code == 201
 
 
-@pytest.mark.parametrize("older", django_settings.PASSWORD_HASHERS)
+@pytest.mark.parametrize("older", django_settings.PASSWORD_HASHERS[1:])
 def test_a_password_of_an_older_hasher_still_works_and_is_rehashed(db, settings, older):
     known = settings.PASSWORD_HASHERS
     settings.PASSWORD_HASHERS = [older, *known]
@@ -102,3 +102,4 @@ def test_a_password_of_an_older_hasher_still_works_and_is_rehashed(db, settings,
     assert log_in().status_code == 200
     assert Person.objects.get().password.startswith("argon2$argon2id$v=19$m=19456,t=2,p=1$")
     assert f"{type(before).__module__}.{type(before).__name__}" == older
+    assert not Revocation.objects.exists()  # it is the same password

@@ -55,20 +55,13 @@ def assert_unauthorized(response):
     assert response.json()["detail"]
 
 
-def test_the_right_password_gets_an_access_token_that_works(ada):
+def test_only_the_right_password_gets_an_access_token(ada):
     tokens = post("/v1/token/", CREDENTIALS).json()
 
     assert set(tokens) == {"access", "refresh"}
     assert read_feed(f"Bearer {tokens['access']}").status_code == 200
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"password": "wrong"}, {"username": "bob"}, {"username": "' OR 1=1 --"}],
-    ids=["password", "username", "SQL"],
-)
-def test_wrong_credentials_get_nothing(ada, wrong):
-    assert_unauthorized(post("/v1/token/", CREDENTIALS | wrong))
+    for wrong in ({"password": "wrong"}, {"username": "' OR 1=1 --"}):
+        assert_unauthorized(post("/v1/token/", CREDENTIALS | wrong))
 
 
 @pytest.mark.parametrize("value", [None, [], {}, True, "", "\0", "\ud800"], ids=ascii)

@@ -38,15 +38,12 @@ def run(argv, tmp_path, **env):
 
 
 def test_the_deployment_checks_find_nothing_in_the_documented_settings(tmp_path):
+    section = Path("docs/running.md").read_text().partition("## In production")[2]
+    assert PRODUCTION.keys() <= set(re.findall(r"^([A-Z_]+)=", section, re.MULTILINE))
+
     done = run(CHECK, tmp_path, **PRODUCTION)
 
     assert done.returncode == 0, done.stderr
-
-
-def test_the_documentation_names_these_settings():
-    section = Path("docs/running.md").read_text().partition("## In production")[2]
-
-    assert PRODUCTION.keys() <= set(re.findall(r"^([A-Z_]+)=", section, re.MULTILINE))
 
 
 def test_the_deployment_checks_refuse_what_is_not_for_production(tmp_path):
@@ -82,13 +79,10 @@ def ask(port, path, **headers):
         return answer.status, answer.headers, answer.read()
 
 
-def test_requests_without_https_are_redirected(production):
+def test_requests_without_https_are_redirected_and_browsers_keep_to_it(production):
     status, headers, _ = ask(production[0], "/v1/schema/")
-
     assert (status, headers["Location"]) == (301, "https://feed.example/v1/schema/")
 
-
-def test_requests_with_https_are_answered_and_browsers_keep_to_it(production):
     status, headers, _ = ask(production[0], "/v1/schema/", **{"X-Forwarded-Proto": "https"})
 
     assert status == 200

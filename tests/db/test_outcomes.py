@@ -1,7 +1,5 @@
 """What a failed request may have stored; tests/system asks a database that freezes."""
 
-import subprocess
-import sys
 import threading
 import time
 from contextlib import closing, contextmanager
@@ -13,7 +11,7 @@ from accounts.models import Person
 from db import outcomes
 from feed.models import Post
 from tests.conftest import client_of
-from tests.db.test_sqlite import HOLD_THE_LOCK
+from tests.db.test_sqlite import locked_file
 
 pytestmark = pytest.mark.django_db(transaction=True)
 on_mysql = pytest.mark.skipif(connection.vendor != "mysql", reason="is about MySQL's answers")
@@ -66,15 +64,13 @@ def post(author, **headers):
     return author.post("/v1/posts/", {"body": "hello"}, format="json", headers=headers)
 
 
-def run(sql):
-    with connection.cursor() as cursor:
-        cursor.execute(sql)
-
-
-def test_a_write_outside_of_a_transaction_may_have_stored():
+def test_a_write_outside_of_a_transaction_may_have_stored_until_the_next_request(author):
     Person.objects.filter(id=1).update(username="x")
-
     assert outcomes.may_have_stored()
+
+    author.get("/healthz")
+
+    assert not outcomes.may_have_stored()
 
 
 def test_a_transaction_stores_with_its_commit():
@@ -94,14 +90,6 @@ def test_what_is_read_or_rolled_back_stores_nothing():
     assert not outcomes.may_have_stored()
 
 
-def test_the_next_request_begins_anew(author):
-    Person.objects.filter(id=1).update(username="x")
-
-    author.get("/healthz")
-
-    assert not outcomes.may_have_stored()
-
-
 def test_another_threads_request_is_another_one():
     Person.objects.filter(id=1).update(username="x")
     seen = []
@@ -112,30 +100,13 @@ def test_another_threads_request_is_another_one():
     assert seen == [False]
 
 
-@contextmanager
-def locked_file():
-    """Another program holds SQLite's write lock."""
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLD_THE_LOCK, connection.settings_dict["NAME"]],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    assert other.stdout.readline() == b"held\n"
-    try:
-        yield
-    finally:
-        other.communicate()
-
-
 @on_sqlite
 @pytest.mark.parametrize("strategy", ["null", "inline"])
 def test_a_post_that_finds_the_file_locked_is_not_stored(author, strategy, settings):
     """The first is one statement, the second a transaction."""
     settings.FEED_STRATEGY = strategy
-    run("PRAGMA busy_timeout=100")
     with locked_file():
         refused = post(author)
-    connection.close()
 
     assert (refused.status_code, refused.json()["code"]) == (503, "not_stored")
     assert refused["Retry-After"] == "1"
@@ -148,7 +119,8 @@ def test_a_post_that_waits_too_long_for_a_lock_is_not_stored(
     author, strategy, settings, locked_person
 ):
     settings.FEED_STRATEGY = strategy
-    run("SET SESSION innodb_lock_wait_timeout = 1")
+    with connection.cursor() as cursor:
+        cursor.execute("SET SESSION innodb_lock_wait_timeout = 1")
 
     refused = post(author)
     connection.close()

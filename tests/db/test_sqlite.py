@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 
 import pytest
 from django.db import OperationalError, connection, connections, transaction
@@ -17,6 +18,24 @@ other.execute("BEGIN IMMEDIATE")
 print("held", flush=True)
 sys.stdin.read()
 """
+
+
+@contextmanager
+def locked_file():
+    """Another program holds SQLite's write lock, for which this one waits 100 ms."""
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout=100")
+    other = subprocess.Popen(
+        [sys.executable, "-c", HOLD_THE_LOCK, connection.settings_dict["NAME"]],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert other.stdout.readline() == b"held\n"
+    try:
+        yield
+    finally:
+        other.communicate()
+        connection.close()
 
 
 def in_a_thread(work):
@@ -105,18 +124,8 @@ def test_a_rolled_back_transaction_lets_the_next_one_in(transactional_db):
 
 def test_writers_wait_for_programs_outside_of_the_queue(transactional_db):
     """If that takes too long, the transaction fails and leaves the queue."""
-    path = connection.settings_dict["NAME"]
-    other = subprocess.Popen(
-        [sys.executable, "-c", HOLD_THE_LOCK, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert other.stdout.readline() == b"held\n"
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA busy_timeout=100")
-
-    with pytest.raises(OperationalError, match="locked"), transaction.atomic():
+    with locked_file(), pytest.raises(OperationalError, match="locked"), transaction.atomic():
         Person.objects.create(username="refused", password="!")
-    other.communicate()
-    connection.close()
 
     in_a_thread(lambda: Person.objects.create(username="accepted", password="!")).join()
     assert list(Person.objects.values_list("username", flat=True)) == ["accepted"]

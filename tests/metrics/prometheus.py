@@ -50,7 +50,7 @@ class Prometheus:
         """Return the values of an instant query, by their labels."""
         with urllib.request.urlopen(f"{self.url}/api/v1/query?query={quote(query)}") as answer:
             found = json.load(answer)["data"]["result"]
-        return {tuple(sorted(it["metric"].items())): float(it["value"][1]) for it in found}
+        return {tuple(sorted(one["metric"].items())): float(one["value"][1]) for one in found}
 
     def number(self, query: str) -> float:
         """Return the one value of a query; 0 if there is none."""

@@ -29,6 +29,5 @@ def test_no_process_starts_with_an_unwritable_metrics_folder(argv, tmp_path):
     )
 
     assert done.returncode == 1
-    complaint = f"(metrics.E001) PROMETHEUS_MULTIPROC_DIR={folder} can't be written"
-    assert complaint in done.stderr
+    assert f"(metrics.E001) PROMETHEUS_MULTIPROC_DIR={folder} can't be written" in done.stderr
     assert "Traceback" not in done.stderr

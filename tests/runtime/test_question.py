@@ -32,8 +32,8 @@ def question():
         return asked[-1]
 
     yield create
-    for it in asked:
-        it.forget()
+    for each in asked:
+        each.forget()
 
 
 def test_one_thread_asks_every_time(question):
@@ -48,7 +48,7 @@ def test_who_asks_meanwhile_gets_the_same_answer(question):
     asked = question(Asking(takes_s=0.2))
     answers = [asked.ask() for _ in range(5)]
 
-    assert {it(5) for it in answers} == {1}
+    assert {answer(5) for answer in answers} == {1}
 
 
 def test_an_error_is_not_remembered(question):
@@ -65,13 +65,13 @@ def test_an_error_is_not_remembered(question):
 
 def test_nobody_waits_longer_than_the_limit_from_when_it_was_asked(question):
     """Else each probe of a server that doesn't answer would hold its caller for as long."""
-    asked = question(Asking(takes_s=1))
+    asked = question(Asking(takes_s=5))
     began = time.monotonic()
-    for _ in range(5):
+    for _ in range(20):
         with pytest.raises(TimeoutError):
             asked.ask()(0.2)
 
-    assert 0.2 <= time.monotonic() - began < 5 * 0.2
+    assert 0.2 <= time.monotonic() - began < 20 * 0.2
 
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # it has threads

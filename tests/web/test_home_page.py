@@ -44,13 +44,6 @@ def background(browser):
     return browser.find_element(By.TAG_NAME, "body").value_of_css_property("background-color")
 
 
-def test_its_links_lead_somewhere(browser, live_server):
-    show(browser, live_server.url, 1400, "light")
-    browser.find_element(By.LINK_TEXT, "/healthz").click()
-
-    assert '"up"' in browser.page_source
-
-
 def test_its_commands_work_as_printed(browser, live_server):
     """One person posts, and another finds the post in their feed; also for a second time."""
     show(browser, live_server.url, 1400, "light")

@@ -57,19 +57,6 @@ def test_a_message_redelivered_after_the_receipt_changes_nothing(store, worker):
     assert Post.objects.get().delivered_at == receipt
 
 
-def test_nothing_that_a_test_leaves_is_sent_after_it(strategy, worker):
-    """A test ends when it has settled; what it sends later would disturb the next one."""
-    whole_timelines()
-    for _ in range(5):
-        publish_post(author_id=1, body="hello")
-    worker.settle()
-    sent = len(worker.sent)
-
-    time.sleep(0.3)
-
-    assert len(worker.sent) == sent > 0
-
-
 class Broker:
     """A task whose messages a broker takes one by one, as ``is_free`` says."""
 

@@ -89,12 +89,14 @@ def drain():
             deliver_pending(100)
 
 
-def test_the_rest_of_its_batch_is_delivered(backlog, bad):
-    assert deliver_pending(100) == 10
+def test_the_rest_of_its_batch_is_delivered(backlog, bad, poison):
+    more = [poison() for _ in range(3)]
+
+    assert deliver_pending(100) == 13
 
     assert delivered() == backlog
     assert set(get_timeline_store().members(2)) == backlog
-    assert selectors.poison() == (1, [bad])
+    assert selectors.poison() == (4, [bad, *more])
 
 
 def test_without_halving_the_whole_backlog_waits_for_it(backlog, monkeypatch):
@@ -128,7 +130,7 @@ def test_without_a_look_whether_others_succeed_the_backlog_waits_for_it(
 
     drain()
 
-    assert delivered() == {it for it in backlog if it < bad}
+    assert delivered() == {post_id for post_id in backlog if post_id < bad}
 
 
 def test_the_first_post_ever_is_set_aside_if_its_author_alone_can_be_delivered_to(
@@ -172,15 +174,6 @@ def test_one_that_fails_slowly_is_not_tried_all_the_time(backlog, bad, monkeypat
     assert delivery._try_again() == 1
 
 
-def test_several_in_one_batch_are_all_found(backlog, bad, poison):
-    more = [poison() for _ in range(3)]
-
-    deliver_pending(100)
-
-    assert delivered() == backlog
-    assert selectors.poison() == (4, [bad, *more])
-
-
 def test_it_waits_before_it_is_tried_again_each_time_longer(backlog):
     deliver_pending(100)
     assert deliver_pending(100) == 0
@@ -201,12 +194,15 @@ def test_it_is_named_in_the_log_once(bad, caplog):
         deliver_pending(100)
         due_now()
 
-    (named,) = [it.getMessage() for it in caplog.records if it.levelno == logging.ERROR]
+    (named,) = [line.getMessage() for line in caplog.records if line.levelno == logging.ERROR]
     assert named.startswith(f"post {bad} cannot be delivered and is set aside: ")
     assert "WRONGTYPE" in named
 
 
-def test_it_is_delivered_when_its_cause_is_gone(backlog, bad, faulty):
+def test_it_is_delivered_when_its_cause_is_gone_and_nothing_is_left(
+    backlog, bad, faulty, undelayed
+):
+    """Or each claim would go on looking for posts that are set aside."""
     deliver_pending(100)
     faulty["cause"] = None
     due_now()
@@ -216,18 +212,8 @@ def test_it_is_delivered_when_its_cause_is_gone(backlog, bad, faulty):
     assert delivered() == {*backlog, bad}
     assert get_timeline_store().members(LONER) == [bad]
     assert selectors.poison() == (0, [])
-
-
-def test_nothing_is_left_of_it_when_it_is_delivered(bad, faulty, undelayed):
-    """Or each claim would go on looking for posts that are set aside."""
-    deliver_pending(100)
-    faulty["cause"] = None
-    due_now()
-    deliver_pending(100)
     Post.objects.create(author_id=1, body="the next one")
-
     deliver_pending(100)
-
     assert not Poison.objects.exists()
 
 
