@@ -4,6 +4,9 @@ VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 REPLAYS := DJANGO_SETTINGS_MODULE=tests.replays.settings
 TIMELINE_TESTS := $(patsubst %,tests/feed/test_%.py,timeline_stores trimmed_stores log_store healing readers people celebrities strategies)
+# A test runs on MariaDB too if its SQL or its locks could differ; these ask a Redis, or nobody.
+NOT_ON_MYSQL := redis_cluster redis_stores healing_exhaustively shards compare home api_routes published_stores
+MYSQL_TESTS := tests/accounts tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers $(patsubst %,--ignore=tests/feed/test_%.py,$(NOT_ON_MYSQL))
 
 .PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 test-containers format lint lock size serve
 help: ## list the targets
@@ -41,7 +44,7 @@ test: setup servers ## run every test; 20 minutes or more on two cores
 	$(call pytest,,-n 3 --dist loadfile --no-loadscope-reorder,-m "not alone and not faults" tests/lab tests/docs tests/launch tests)
 	$(call pytest,$(REPLAYS),-n 3 --dist loadfile,tests/replays tests/web/test_access.py tests/web/test_schema.py)
 	$(call pytest,$(REPLAYS) $(PYTHON) -m tests.with_mysql,-n 2,tests/replays)
-	$(call pytest,$(PYTHON) -m tests.with_mysql,-n 2,tests/accounts tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/workers)
+	$(call pytest,$(PYTHON) -m tests.with_mysql,-n 2,$(MYSQL_TESTS))
 	$(call pytest,TIMELINES=cluster3,-n 2,$(TIMELINE_TESTS))
 	$(call pytest,,-n 2,-m faults)
 	$(call pytest,,,-m "alone and not k6 and not containers")
@@ -53,7 +56,7 @@ test-k6: setup k6 ## compare the k6 script with Locust on one service
 	$(PYTHON) -m pytest -m k6
 
 test-mysql: setup mysql ## run the contract tests on MySQL; make test uses MariaDB if installed
-	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/accounts tests/db/test_mysql.py tests/db/test_outcomes.py tests/feed tests/launch/test_mysql.py tests/workers
+	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 $(MYSQL_TESTS) tests/launch/test_mysql.py
 
 test-containers: setup ## run compose/ on a Docker engine of its own: Debian, root, 15 minutes or more
 	sh bootstrap.sh containers
