@@ -23,8 +23,9 @@ WATCH_S = (4.0, 30.0)
 """For how long a post is watched that is settled, and any."""
 SAMPLES_PER_S = 5
 MOST_PENDING = 200
-DUE_S = 0.5
-"""A post that is so much older than the oldest in the backlog has to be in the feeds."""
+DUE_S = 5.0
+"""A post that is so much older than the oldest in the backlog has to be in the feeds: the service
+tells its backlog as of the last second, and later where counting it takes long."""
 AGAIN_S = 2.0
 """Time after which a look of the audit that wasn't answered is repeated."""
 UNSTEADY = {1, 2}

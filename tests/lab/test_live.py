@@ -103,7 +103,7 @@ class Page:
 
     def is_missing_nothing(self, name):
         told = self.text(self.side(name, ".audit.good"))
-        return bool(told) and "0 delivered" not in told and " 0 missing" in told
+        return bool(told) and ": 0 delivered" not in told and ", 0 missing" in told
 
 
 @contextmanager

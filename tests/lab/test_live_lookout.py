@@ -5,11 +5,12 @@ import json
 import pytest
 
 from lab.live.load import LiveLoad
-from lab.live.lookout import CELLS, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post, Reader
+from lab.live.lookout import CELLS, DUE_S, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post, Reader
 from launch.processes import free_port
 from locustfiles.connections import Answer
 
 POST = Post(id=7, author=3, accepted_at=100.0)
+DUE_AT = POST.accepted_at + DUE_S + 1
 NO_BACKLOG = {"posts": 0, "oldest_age_s": None}
 
 
@@ -32,34 +33,34 @@ def look(lookout, at, *shown):
 
 def test_a_delivered_post_that_no_feed_shows_is_missing(lookout):
     lookout.accepted(POST)
-    lookout.backlog(102.0, NO_BACKLOG)
-    look(lookout, 102.0, (6, 3))
-    look(lookout, 102.25)
+    lookout.backlog(DUE_AT, NO_BACKLOG)
+    look(lookout, DUE_AT, (6, 3))
+    look(lookout, DUE_AT + 0.25)
 
     assert lookout.figures()["audit"] == {"found": 0, "missing": 1, "pending": 0}
 
 
 def test_another_post_with_its_id_is_not_taken_for_it(lookout):
     lookout.accepted(POST)
-    lookout.backlog(102.0, NO_BACKLOG)
-    look(lookout, 102.0, (7, 4))
-    look(lookout, 102.25)
+    lookout.backlog(DUE_AT, NO_BACKLOG)
+    look(lookout, DUE_AT, (7, 4))
+    look(lookout, DUE_AT + 0.25)
 
     assert lookout.figures()["audit"]["missing"] == 1
 
 
 def test_a_delivered_post_that_is_shown_is_found(lookout):
     lookout.accepted(POST)
-    lookout.backlog(102.0, NO_BACKLOG)
-    look(lookout, 102.0, (7, 3), (6, 3))
-    look(lookout, 102.25)
+    lookout.backlog(DUE_AT, NO_BACKLOG)
+    look(lookout, DUE_AT, (7, 3), (6, 3))
+    look(lookout, DUE_AT + 0.25)
 
     assert lookout.figures()["audit"] == {"found": 1, "missing": 0, "pending": 0}
 
 
 def test_a_post_of_the_backlog_is_not_looked_for_by_the_audit(lookout):
     lookout.accepted(POST)
-    lookout.backlog(102.0, {"posts": 9, "oldest_age_s": 5.0})
+    lookout.backlog(DUE_AT, {"posts": 9, "oldest_age_s": 5.0})
 
     assert look(lookout, 100.0) == 0
     assert lookout.figures()["audit"] == {"found": 0, "missing": 0, "pending": 1}
@@ -79,12 +80,12 @@ def test_the_watched_post_lights_up_where_it_is_shown(lookout):
 
 def test_a_refused_look_is_repeated(lookout):
     lookout.accepted(POST)
-    lookout.backlog(102.0, NO_BACKLOG)
-    for _, request in lookout.requests(102.0, 0.25):
+    lookout.backlog(DUE_AT, NO_BACKLOG)
+    for _, request in lookout.requests(DUE_AT, 0.25):
         assert request.fault_of(Answer(503, b"", b"")) == "status 503 without Retry-After"
 
     assert lookout.figures()["audit"]["pending"] == 1
-    assert look(lookout, 105.0, (7, 3)) > 0
+    assert look(lookout, DUE_AT + 3, (7, 3)) > 0
 
 
 def test_a_status_may_be_as_old_as_the_first_question_without_an_answer(monkeypatch):
