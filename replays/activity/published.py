@@ -10,7 +10,7 @@ from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
 from launch.variants import Variant
 from replays.activity import experiment as activity
-from replays.activity.presentation import AUDIT_IS_SHORT, TIMEOUT_S
+from replays.activity.experiment import AUDIT_IS_SHORT, TIMEOUT_S
 
 PAGES = ("times", "visits", "summary")
 RATES = (1, 20, 50)

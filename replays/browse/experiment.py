@@ -5,21 +5,33 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from lab.experiments.base import Experiment, Measured, RunOptions
+from lab.reporting.presentation import (
+    CORES_BUSY,
+    MEAN,
+    OFFERED,
+    P95,
+    P99,
+    SUCCESS,
+    Column,
+    Presentation,
+    extra,
+)
+from lab.results.summary import Summary
 from lab.running.load import Load
 from launch.service import Seed
 from launch.unknown import did_you_mean
 from launch.variants import UnknownVariant
-from replays.browse.presentation import PRESENTATION
+from replays.browse.ramp import SHAPES, Probe
 from replays.browse.service import BrowseService, BrowseVariant
 from replays.replication import Sight, everywhere_at, read_sights
 
-SHAPES = {"smoke": (1, 5), "load": (100, 8), "stress": (500, 10)}
-"""Users, and seconds (published: 60)."""
+HOLD_S = {"smoke": 5, "load": 8, "stress": 10}
+"""Seconds with all users (published: 60)."""
 RAMP_S = 2
 FINISH_WITHIN_S = 10
 """Users who are asked to stop get so long: an overloaded service hasn't answered its probes yet."""
@@ -38,18 +50,6 @@ LISTINGS = {
     "counter-keyset": "keyset",
     "counter-keyset-cached": "cached",
 }
-
-
-class Probe(NamedTuple):
-    """What a user of the load saw of something written (``replays/browse/locustfile.py``)."""
-
-    what: str
-    own: bool
-    written_at: float
-    read_at: float
-    seen: bool
-
-
 LOCUSTFILE = "replays/browse/locustfile.py"
 VARIANTS = (
     "sqlite-1server",
@@ -85,11 +85,11 @@ def variant(name: str) -> BrowseVariant:
 
 
 def loads(options: RunOptions) -> list[Load]:
-    return [load_of(shape, *SHAPES[shape], options) for shape in SHAPES]
+    return [load_of(shape, HOLD_S[shape], options) for shape in SHAPES]
 
 
-def load_of(shape: str, users: int, hold_s: int, options: RunOptions) -> Load:
-    users, hold_s = options.users or users, options.run_time_s or hold_s
+def load_of(shape: str, hold_s: int, options: RunOptions) -> Load:
+    users, hold_s = options.users or SHAPES[shape], options.run_time_s or hold_s
     return Load(
         users,
         hold_s,
@@ -126,14 +126,9 @@ def conclude(measured: Measured) -> None:
 def read_probes(path: Path) -> list[Probe]:
     with path.open(newline="") as file:
         return [
-            Probe(
-                row["what"],
-                row["own"] == "1",
-                float(row["written_at"]),
-                float(row["read_at"]),
-                row["seen"] == "1",
-            )
-            for row in csv.DictReader(file)
+            Probe(what, int(own), float(written_at), float(read_at), int(seen))
+            for what, own, written_at, read_at, seen in csv.reader(file)
+            if what != Probe._fields[0]
         ]
 
 
@@ -167,6 +162,27 @@ def _lag(sights: Sequence[Sight], start: float, end: float) -> dict[str, float |
     }
 
 
+ONE_MACHINE = (
+    "Five app servers, a primary and its replicas share this machine's cores and its disk: "
+    "what replicas add elsewhere, other machines, they can't add here."
+)
+
+
+def _praise(summary: Summary) -> str:
+    rate = summary.median(lambda r: r.achieved_rps) or 0.0
+    offered = summary.median(lambda r: r.offered_rps) or 0.0
+    p95 = summary.median(P95.figure) or 0.0
+    return (
+        f"{summary.name} answered {rate:,.0f} of the {offered:,.0f} requests/s offered, "
+        f"95 % of them within {p95:,.0f} ms."
+    )
+
+
+def _ranks_first(summary: Summary) -> tuple[float, ...]:
+    """A variant that fails requests isn't quick."""
+    return (-round(summary.median(SUCCESS.figure) or 0.0, 2),)
+
+
 EXPERIMENT = Experiment(
     name="browse",
     variants=VARIANTS,
@@ -176,5 +192,24 @@ EXPERIMENT = Experiment(
     seeding=(("seed_likes",),),
     loads=loads,
     conclude=conclude,
-    presentation=PRESENTATION,
+    presentation=Presentation(
+        columns=(
+            OFFERED,
+            Column("requests/s", lambda r: r.achieved_rps, brief=True),
+            SUCCESS,
+            MEAN._replace(brief=False),
+            P95._replace(brief=True),
+            P99,
+            Column("replica lag p50 ms", extra("replica_lag_p50_ms")),
+            Column("replica lag max ms", extra("replica_lag_max_ms"), brief=True),
+            CORES_BUSY,
+        ),
+        headline=P95,
+        axis="p95 of a request, ms",
+        findings=("own_write_missed", "stale", "miscounted"),
+        limitations=(ONE_MACHINE,),
+        lesson="replays/browse/lesson.md",
+        praise=_praise,
+        ranks_first=_ranks_first,
+    ),
 )

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from itertools import cycle
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
 import gevent
@@ -26,7 +26,7 @@ from locustfiles.arrivals import count_from
 from locustfiles.rows import RowLog
 from locustfiles.texts import random_body
 from locustfiles.visitor import Visitor
-from replays.browse.ramp import SHAPES, users_at
+from replays.browse.ramp import SHAPES, Probe, users_at
 
 LISTING = "/v1/posts/?sort=-likes"
 POST = "/v1/posts/[id]/"
@@ -41,19 +41,6 @@ VISIT = (
 PROBERS = 2
 LOOK_AGAIN_S = 0.05
 LOOK_FOR_S = 0.8
-
-
-class Probe(NamedTuple):
-    """A read after a write, by its author (``own``) or by another reader; times in Unix time.
-
-    The write was confirmed at ``written_at``; the read was sent at ``read_at``.
-    """
-
-    what: str
-    own: int
-    written_at: float
-    read_at: float
-    seen: int
 
 
 @events.init_command_line_parser.add_listener

@@ -6,17 +6,24 @@ from typing import NamedTuple
 from lab.experiments.base import Measured, RunOptions
 from lab.progress import console
 from lab.reporting.formats import number, percent
-from lab.reporting.presentation import CORES_BUSY, OFFERED, P95, P99, Column, extra
+from lab.reporting.presentation import (
+    CORES_BUSY,
+    OFFERED,
+    P95,
+    P99,
+    Column,
+    Published,
+    extra,
+)
 from lab.results import figures
 from lab.results.requests import Requests
 from lab.results.summary import Summary
 from lab.running.load import Load
 from replays.browse import experiment as browse
 from replays.browse.experiment import INSTALLED, LISTINGS
-from replays.browse.presentation import ONE_MACHINE, published_figures
+from replays.browse.ramp import SHAPES
 from replays.browse.service import BrowseVariant
 
-SHAPES = {"smoke": 1, "load": 100, "stress": 500}
 PAUSE_S = 4
 RAMP_S = 30
 HOLD_S = 60
@@ -60,6 +67,17 @@ RUN_P99 = Column("run p99 ms", extra("run_p99_ms"), brief=True)
 RUN_SUCCESS = Column("run success", extra("run_success"), percent, brief=True)
 
 
+PUBLISHED = tuple(
+    Published(f"{shape}, balancer and {what}", {RUN_P95.label: p95_ms, RUN_SUCCESS.label: success})
+    for what, *loads in (
+        ("1 server", (173, 1), (1_860, 1), (17_240, 0.42)),
+        ("5 servers", (252, 1), (2_610, 1), (29_000, 1)),
+        ("5 servers, 4 replicas", (176, 1), (180.73, 1), (4_880, 1)),
+    )
+    for shape, (p95_ms, success) in zip(SHAPES, loads, strict=True)
+)
+
+
 def _praise(summary: Summary) -> str:
     return (
         f"{summary.name} kept the threshold: 95 % of all requests within "
@@ -67,59 +85,36 @@ def _praise(summary: Summary) -> str:
     )
 
 
-PRESENTATION = replace(
-    browse.EXPERIMENT.presentation,
-    published=published_figures(RUN_P95.label, RUN_SUCCESS.label),
-    columns=(
-        OFFERED,
-        Column("requests/s", lambda r: r.achieved_rps),
-        RUN_SUCCESS,
-        RUN_P95,
-        RUN_P99,
-        P95,
-        P99._replace(spread=False),
-        Column("replica lag max ms", extra("replica_lag_max_ms")),
-        CORES_BUSY,
-    ),
-    headline=RUN_P95,
-    axis="p95 of a request, ramps included, ms",
-    limitations=(
-        "Run: from the first request to the last, ramps and failed requests included, as k6 has "
-        "it; the other figures are of the minute in which all users are there.",
-        'Their published "1 server" is behind the balancer, after all earlier steps. They give '
-        "no figures of those steps, nor the sizes of pools: 200 threads and 10 connections are "
-        "what Spring Boot comes with, 20 threads a guess.",
-        "Their balancer was a managed one. Here it is nginx that keeps its connections; the step "
-        "nginx opens one for each request, which are nginx's own defaults.",
-        "Their scripts ask for three posts, always the same; here it is any post of the page.",
-        ONE_MACHINE,
-    ),
-    praise=_praise,
-)
-
-
 def variant(name: str) -> BrowseVariant:
-    step = STEPS.get(name)
-    return browse.variant(name) if step is None else _variant(name, step)
+    if name not in STEPS:
+        return browse.variant(name)
+    step = STEPS[name]
+    log = {"LOG_IN_BACKGROUND": "1"} if step.log_in_background else {}
+    threads = {"WEB_THREADS": str(step.threads)}
+    plain = BrowseVariant.plain(name, "mysql_tuned", ONE_PROCESS | threads | log)
+    return replace(
+        plain,
+        database=replace(plain.database, app_servers=step.servers, threads=step.threads),
+        is_balanced=step.proxied,
+        proxy_keeps=step.proxy_keeps,
+        replicas=step.replicas,
+    )
 
 
 def loads(options: RunOptions) -> list[Load]:
-    return [_published_load(shape, users, options) for shape, users in SHAPES.items()]
-
-
-def _published_load(shape: str, users: int, options: RunOptions) -> Load:
-    users, hold_s = options.users or users, options.run_time_s or HOLD_S
-    ramp_s = min(RAMP_S, hold_s)
-    load = browse.load_of(
-        shape, users, hold_s, options._replace(arrivals=options.arrivals or "paused")
-    )
-    return replace(
-        load,
-        pace_s=PAUSE_S,
-        warm_up_s=ramp_s,
-        cool_down_s=ramp_s,
-        options={**load.options, "ramp-s": ramp_s, "stop-timeout": FINISH_WITHIN_S},
-    )
+    ramp_s = min(RAMP_S, options.run_time_s or HOLD_S)
+    ramps = {"ramp-s": ramp_s, "stop-timeout": FINISH_WITHIN_S}
+    return [
+        replace(
+            load,
+            arrivals=options.arrivals or "paused",
+            pace_s=PAUSE_S,
+            warm_up_s=ramp_s,
+            cool_down_s=ramp_s,
+            options={**load.options, **ramps},
+        )
+        for load in (browse.load_of(shape, HOLD_S, options) for shape in SHAPES)
+    ]
 
 
 def conclude(measured: Measured) -> None:
@@ -147,19 +142,6 @@ def run_figures(requests: Requests) -> dict[str, float | None]:
     return named | {"run_success": 1 - failed / len(answered)}
 
 
-def _variant(name: str, step: Step) -> BrowseVariant:
-    log = {"LOG_IN_BACKGROUND": "1"} if step.log_in_background else {}
-    threads = {"WEB_THREADS": str(step.threads)}
-    plain = BrowseVariant.plain(name, "mysql_tuned", ONE_PROCESS | threads | log)
-    return replace(
-        plain,
-        database=replace(plain.database, app_servers=step.servers, threads=step.threads),
-        is_balanced=step.proxied,
-        proxy_keeps=step.proxy_keeps,
-        replicas=step.replicas,
-    )
-
-
 EXPERIMENT = replace(
     browse.EXPERIMENT,
     name="published-001",
@@ -168,6 +150,34 @@ EXPERIMENT = replace(
     variant=variant,
     loads=loads,
     conclude=conclude,
-    presentation=PRESENTATION,
+    presentation=replace(
+        browse.EXPERIMENT.presentation,
+        published=PUBLISHED,
+        columns=(
+            OFFERED,
+            Column("requests/s", lambda r: r.achieved_rps),
+            RUN_SUCCESS,
+            RUN_P95,
+            RUN_P99,
+            P95,
+            P99._replace(spread=False),
+            Column("replica lag max ms", extra("replica_lag_max_ms")),
+            CORES_BUSY,
+        ),
+        headline=RUN_P95,
+        axis="p95 of a request, ramps included, ms",
+        limitations=(
+            "Run: from the first request to the last, ramps and failed requests included, as k6 "
+            "has it; the other figures are of the minute in which all users are there.",
+            'Their published "1 server" is behind the balancer, after all earlier steps. They give '
+            "no figures of those steps, nor the sizes of pools: 200 threads and 10 connections are "
+            "what Spring Boot comes with, 20 threads a guess.",
+            "Their balancer was a managed one. Here it is nginx that keeps its connections; the "
+            "step nginx opens one for each request, which are nginx's own defaults.",
+            "Their scripts ask for three posts, always the same; here it is any post of the page.",
+            browse.ONE_MACHINE,
+        ),
+        praise=_praise,
+    ),
     around_s=20,
 )

@@ -1,7 +1,6 @@
 """Sign-up as it was published: each hypothesis, and everybody does one thing."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from lab.experiments.base import RunOptions
 from lab.reporting.formats import number
@@ -19,8 +18,7 @@ from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
 from launch.variants import DATABASES, Variant
 from replays.signup import experiment as signup
-from replays.signup.experiment import CONTROL, INSTALLED, SIGNUP, TAKEN
-from replays.signup.presentation import SIGNUPS
+from replays.signup.experiment import CONTROL, INSTALLED, MAX, SIGNUP, SIGNUPS, TAKEN
 from replays.signup.service import CollectedVariant
 
 PAUSE_S = 1
@@ -49,30 +47,19 @@ FOUND = INSTALLED | {
     "DB_POOL_TIMEOUT_S": "60",
     "DB_READ_TIMEOUT_S": "60",
 }
-
-
-@dataclass(frozen=True)
-class Step:
-    settings: Mapping[str, str] = field(default_factory=dict)
-    log_is_collected: bool = False
-
-
 LARGEST = {"DB_POOL_SIZE": "30"}
-STEPS = {
-    "as_found": Step(),
-    "no_log": Step({"LOG_REQUESTS": "0"}),
-    "log_collector": Step(log_is_collected=True),
-    "pool12": Step({"DB_POOL_SIZE": "12"}),
-    "pool30": Step(LARGEST),
-    "transaction": Step(LARGEST | {"SIGNUP_ATOMIC": "1"}),
-    "cheap_hash": Step(LARGEST | {"SIGNUP_ATOMIC": "1", "PASSWORD_HASHER": "argon2_cheap"}),
+STEPS: dict[str, dict[str, str]] = {
+    "as_found": {},
+    "no_log": {"LOG_REQUESTS": "0"},
+    "log_collector": {},
+    "pool12": {"DB_POOL_SIZE": "12"},
+    "pool30": LARGEST,
+    "transaction": LARGEST | {"SIGNUP_ATOMIC": "1"},
+    "cheap_hash": LARGEST | {"SIGNUP_ATOMIC": "1", "PASSWORD_HASHER": "argon2_cheap"},
 }
 OURS = ("mysql_tuned-argon2", "mysql_tuned-argon2-bounded")
 
 ANSWERED = Column("requests/s", lambda r: r.requests / r.window_s if r.window_s else None)
-MAX = Column("max ms", lambda r: r.latency_ms.get("max"))
-
-
 PUBLISHED = (
     Published("as found, control-10x10s", {"mean ms": 76.32}),
     Published("as found, control-100x10s", {"mean ms": 448.85, "max ms": 3_210}),
@@ -99,68 +86,24 @@ def _ranks_first(summary: Summary) -> tuple[float, ...]:
     return (-round(summary.median(SUCCESS.figure) or 0.0, 2),)
 
 
-PRESENTATION = Presentation(
-    columns=(
-        OFFERED,
-        ANSWERED,
-        SIGNUPS,
-        SUCCESS,
-        MEAN,
-        P95._replace(brief=True),
-        MAX,
-        CORES_BUSY,
-    ),
-    headline=MEAN,
-    axis="mean of a request, ms",
-    findings=signup.EXPERIMENT.presentation.findings,
-    contrast="{name} takes {ratio} times as long",
-    limitations=(
-        "Their script is not in the document. That users pause for a second after each answer "
-        "follows from its 723 requests of the control, mean 448.85 ms: 100 users * 10 s / 1.449 s "
-        "is 690, and one request a second would be 1,000.",
-        "Their times are of failed requests too, ours of those that succeeded; a refusal that is "
-        "asked for (taken) is a success. What had no answer 30 s after the load has failed.",
-        "Their hash is not in the document. Their public source has Argon2 with 2 MiB, 2 passes "
-        "and 1 lane (cheap_hash); argon2_costly is what the same package takes without that.",
-        "Of pools they tried two: the default, and 30. 5 and 12 were connections in use. Theirs "
-        "was free while a password was hashed; here a request keeps its connection, so a pool "
-        "also bounds how many passwords are hashed at once.",
-        "Node on a managed PostgreSQL there, Django on MariaDB or MySQL here.",
-    ),
-    lesson=signup.EXPERIMENT.presentation.lesson,
-    published=PUBLISHED,
-    praise=_praise,
-    ranks_first=_ranks_first,
-)
-
-
 def variant(name: str) -> Variant:
-    step = STEPS.get(name)
-    if step is None:
+    if name not in STEPS:
         return signup.variant(name)
-    kind = CollectedVariant if step.log_is_collected else Variant
-    plain = kind.plain(name, "mysql_tuned", {**FOUND, **step.settings})
+    kind = CollectedVariant if name == "log_collector" else Variant
+    plain = kind.plain(name, "mysql_tuned", FOUND | STEPS[name])
     return replace(plain, database=replace(DATABASES["mysql_tuned"], threads=THREADS))
 
 
 def loads(options: RunOptions) -> list[Load]:
-    return [
-        _published_load(
-            who,
-            options.users or users,
-            options.run_time_s or run_time_s,
-            options,
-            f"{who}-{users}x{run_time_s}s",
-        )
-        for who, users, run_time_s in LOADS
-    ]
+    return [_load(*load, options) for load in LOADS]
 
 
-def _published_load(who: str, users: int, run_time_s: int, options: RunOptions, name: str) -> Load:
+def _load(who: str, users: int, run_time_s: int, options: RunOptions) -> Load:
     user_class, counted = WHO[who]
+    asked = options.users or users
     return replace(
-        signup.load_of(users, run_time_s, options),
-        name=name,
+        signup.load_of(asked, options.run_time_s or run_time_s, options),
+        name=f"{who}-{users}x{run_time_s}s",
         arrivals=options.arrivals or "paused",
         pace_s=PAUSE_S,
         share=1.0,
@@ -168,7 +111,7 @@ def _published_load(who: str, users: int, run_time_s: int, options: RunOptions, 
         counted=(counted,),
         cool_down_s=RUSH_AFTER_S + COOL_DOWN_S,
         patience_s=PATIENCE_S,
-        options={"rush-after": RUSH_AFTER_S, "spawn-rate": users},
+        options={"rush-after": RUSH_AFTER_S, "spawn-rate": asked},
     )
 
 
@@ -179,5 +122,38 @@ EXPERIMENT = replace(
     variants=(*STEPS, *OURS),
     variant=variant,
     loads=loads,
-    presentation=PRESENTATION,
+    presentation=Presentation(
+        columns=(
+            OFFERED,
+            ANSWERED,
+            SIGNUPS,
+            SUCCESS,
+            MEAN,
+            P95._replace(brief=True),
+            MAX,
+            CORES_BUSY,
+        ),
+        headline=MEAN,
+        axis="mean of a request, ms",
+        findings=signup.EXPERIMENT.presentation.findings,
+        contrast="{name} takes {ratio} times as long",
+        limitations=(
+            "Their script is not in the document. That users pause for a second after each answer "
+            "follows from its 723 requests of the control, mean 448.85 ms: 100 users * 10 s / "
+            "1.449 s is 690, and one request a second would be 1,000.",
+            "Their times are of failed requests too, ours of those that succeeded; a refusal that "
+            "is asked for (taken) is a success. What had no answer 30 s after the load has failed.",
+            "Their hash is not in the document. Their public source has Argon2 with 2 MiB, 2 "
+            "passes and 1 lane (cheap_hash); argon2_costly is what the same package takes without "
+            "that.",
+            "Of pools they tried two: the default, and 30. 5 and 12 were connections in use. "
+            "Theirs was free while a password was hashed; here a request keeps its connection, so "
+            "a pool also bounds how many passwords are hashed at once.",
+            "Node on a managed PostgreSQL there, Django on MariaDB or MySQL here.",
+        ),
+        lesson=signup.EXPERIMENT.presentation.lesson,
+        published=PUBLISHED,
+        praise=_praise,
+        ranks_first=_ranks_first,
+    ),
 )
