@@ -155,14 +155,7 @@ def give_advice(options: argparse.Namespace) -> int:
         table, holds = check(list(read_results(options.check)), measured)
         print_whole(table.as_rich())
         return 0 if holds else 1
-    advice = advise(
-        situation,
-        measured,
-        calibration_ms=calibration_ms(),
-        peak_factor=options.peak_factor,
-        database_cores=options.database_cores,
-        node_gib=options.node_gib,
-    )
+    advice = advise(situation, measured, calibration_ms=calibration_ms())
     out: Path = options.out or RESULTS / f"advise-{datetime.now():%Y%m%d-%H%M%S}"
     page = page_of(advice)
     if options.markdown:

@@ -1,10 +1,10 @@
 """The advice: what is cheapest, what it needs, what breaks first, and whom to pull."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from math import ceil, inf
 
-from lab.advise.candidates import RUN_THESE, Candidate, Measured, served
+from lab.advise.candidates import RUN_THESE, Measured, served
 from lab.advise.cells import Delivery, NotMeasured
 from lab.advise.model import (
     TIE,
@@ -18,17 +18,20 @@ from lab.advise.model import (
 )
 from lab.advise.situation import Situation
 from lab.experiments.mixed.costs import ROLES
+from lab.reporting.formats import measured as figure
 from lab.reporting.formats import number
 from lab.reporting.table import Table
 from launch.variants import GUNICORN, PROXIED
 
-DAY_S = 86_400
 GIB = 2**30
 BENCH = "bench"
 MIXED = "mixed"
 BOTH = f"{MIXED} + {BENCH}"
 TIMES_SLOWER = 1.25
-NO_SERVERS = "{} has no costs by app server, so this is for gunicorn; to compare, run {}"
+NO_SERVERS = (
+    "{folder} has no costs by app server, so this is for gunicorn; to compare, run {command} with "
+    "ring among its --stores"
+)
 PUBLIC = (
     " If the service is public, arrivals can exceed what holds: take {name} ({cores} cores), whose "
     "proxy refuses the rest early."
@@ -45,14 +48,11 @@ class Advice:
     """The candidates compared for a situation."""
 
     situation: Situation
-    peak_factor: float
-    database_cores: float
-    node_gib: float
     measured: Measured
     every: list[Needs]
     """All candidates, the one that needs fewest cores first."""
     kept_budget: list[Needs]
-    """Those that keep the budget for lag."""
+    """Those that keep the budget for lag, the advised one first."""
     server: str
     """The app server that all candidates are on, like granian+proxy."""
     on_servers: Mapping[str, Needs]
@@ -73,74 +73,60 @@ class Advice:
         return next((needed for needed in self.kept_budget if not needed.candidate.pulls), None)
 
 
-def advise(
-    situation: Situation,
-    measured: Measured,
-    *,
-    calibration_ms: float,
-    peak_factor: float,
-    database_cores: float,
-    node_gib: float,
-) -> Advice:
+def advise(situation: Situation, measured: Measured, *, calibration_ms: float) -> Advice:
     """Compare all candidates. Raises NotMeasured if there are no costs of a push variant."""
-    every, unknown = _needs_of_all(measured, situation)
-    if all(needed.candidate.pulls for needed in every):
+    on_gunicorn, unknown = [], []
+    for candidate in measured.candidates:
+        try:
+            on_gunicorn.append(needs(candidate, situation))
+        except NotMeasured as error:
+            unknown.append(str(error))
+    if all(needed.candidate.pulls for needed in on_gunicorn):
         raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])
-    remarks = [*measured.left_out, *_drift(measured, calibration_ms), *unknown]
-    plain = advised(every, situation.lag_ms)
+    plain = advised(on_gunicorn, situation.lag_ms)
     if not plain:
-        fastest = min(every, key=lambda needed: needed.lag_ms)
+        fastest = min(on_gunicorn, key=lambda needed: needed.lag_ms)
         raise ValueError(
             f"nothing keeps --lag-ms {situation.lag_ms:g}: allow {ceil(fastest.lag_ms)}, which "
             f"{fastest.candidate.name} keeps"
         )
-    if len(measured.servers) == 1:
-        remarks.append(NO_SERVERS.format(measured.bench.folder, _again(measured.bench.command)))
     every_on = {
-        server.name: [needs(served(needed.candidate, server), situation) for needed in every]
+        server.name: [needs(served(needed.candidate, server), situation) for needed in on_gunicorn]
         for server in measured.servers
     }
-    at = every.index(plain[0])
+    at = on_gunicorn.index(plain[0])
     server = plainest({name: of_server[at] for name, of_server in every_on.items()})
     kept_budget = advised(every_on[server], situation.lag_ms)
     at = every_on[server].index(kept_budget[0])
     return Advice(
         situation,
-        peak_factor,
-        database_cores,
-        node_gib,
         measured,
-        sorted(every_on[server], key=lambda needed: needed.total),
-        kept_budget,
-        server,
-        {name: of_server[at] for name, of_server in every_on.items()},
-        remarks,
+        every=sorted(every_on[server], key=lambda needed: needed.total),
+        kept_budget=kept_budget,
+        server=server,
+        on_servers={name: of_server[at] for name, of_server in every_on.items()},
+        remarks=[*measured.left_out, *_doubts(measured, calibration_ms), *unknown],
     )
-
-
-def _needs_of_all(measured: Measured, situation: Situation) -> tuple[list[Needs], list[str]]:
-    """Return what the candidates need, and why that of others isn't known."""
-    every, unknown = [], []
-    for candidate in measured.candidates:
-        try:
-            every.append(needs(candidate, situation))
-        except NotMeasured as error:
-            unknown.append(str(error))
-    return every, unknown
-
-
-def _again(command: str) -> str:
-    """Return a bench's command, with the store through which app servers are measured."""
-    return command if "ring" in command else command.replace("--stores=", "--stores=ring,")
 
 
 def plainest(on_servers: Mapping[str, Needs]) -> str:
     """Return the app server to take: gunicorn, unless another one without proxy beats a tie."""
-    alone = {
-        name: needed.total for name, needed in on_servers.items() if not name.endswith(PROXIED)
-    }
+    alone = {name: of.total for name, of in on_servers.items() if not name.endswith(PROXIED)}
     cheapest = min(alone, key=alone.__getitem__)
     return GUNICORN if alone[GUNICORN] < TIE * alone[cheapest] else cheapest
+
+
+def _doubts(measured: Measured, now_ms: float) -> Iterator[str]:
+    for source in (measured.bench, *measured.mixed):
+        times = now_ms / source.calibration_ms
+        if not 1 / TIMES_SLOWER <= times <= TIMES_SLOWER:
+            yield (
+                f"this machine takes {times:.2f} times as long now as when {source.folder} was "
+                "measured: measure again, or read cores as those of then"
+            )
+    if len(measured.servers) == 1:
+        bench = measured.bench
+        yield NO_SERVERS.format(folder=bench.folder, command=bench.command)
 
 
 def verdict(advice: Advice) -> str:
@@ -186,16 +172,16 @@ def _server_verdict(advice: Advice) -> str:
 
 
 def tables(advice: Advice) -> list[Table]:
-    parts = [_compared(advice), _amounts(advice), _breaks(advice), _pulled(advice)]
+    parts = [_compared(advice), amounts(advice), _breaks(advice), _pulled(advice)]
     return [*parts, _servers(advice)] if len(advice.on_servers) > 1 else parts
 
 
 def sources(advice: Advice) -> list[str]:
     """Return what ``bench`` and ``mixed`` mean in the tables."""
-    measured = advice.measured
-    labelled = [(BENCH, measured.bench), *((MIXED, source) for source in measured.mixed)]
+    labelled = [(BENCH, advice.measured.bench), *((MIXED, run) for run in advice.measured.mixed)]
     return [
-        f"{name}: {source} (calibration {source.calibration_ms:g} ms)" for name, source in labelled
+        f"{name}: {source.folder}: {source.command} (calibration {source.calibration_ms:g} ms)"
+        for name, source in labelled
     ]
 
 
@@ -216,6 +202,14 @@ def _compared(advice: Advice) -> Table:
     return Table("Cores at the peak, 100 % busy", head, rows)
 
 
+def _source_of(needed: Needs, situation: Situation) -> str:
+    if needed.delivery is None:
+        measured = f"{MIXED}, {needed.candidate.friends:,} friends"
+        is_projected = situation.friends != needed.candidate.friends
+        return f"{measured}, projected to {situation.friends:,.0f}" if is_projected else measured
+    return f"{BOTH}, {needed.delivery.projected}" if needed.delivery.projected else BOTH
+
+
 def _servers(advice: Advice) -> Table:
     plain = advice.on_servers[GUNICORN].total
     rows = [
@@ -231,15 +225,7 @@ def _servers(advice: Advice) -> Table:
     return Table("App servers: cores at the peak, 100 % busy", head, rows)
 
 
-def _source_of(needed: Needs, situation: Situation) -> str:
-    if needed.delivery is None:
-        measured = f"{MIXED}, {needed.candidate.friends:,} friends"
-        projected = situation.friends != needed.candidate.friends
-        return f"{measured}, projected to {situation.friends:,.0f}" if projected else measured
-    return f"{BOTH}, {needed.delivery.projected}" if needed.delivery.projected else BOTH
-
-
-def _amounts(advice: Advice) -> Table:
+def amounts(advice: Advice) -> Table:
     """What the advised variant needs of everything."""
     situation, best = advice.situation, advice.best
     busy = f"at {situation.busy:.0%} busy"
@@ -250,8 +236,8 @@ def _amounts(advice: Advice) -> Table:
     ]
     rows += _timelines(advice)
     page, reads = advice.measured.page_bytes, f"{number(situation.reads_per_s)} pages/s"
-    pages = _or_not(page and situation.reads_per_s * page / 1e6, "MB/s")
-    rows.append(["network, pages out", pages, reads, BENCH])
+    pages = figure(page and situation.reads_per_s * page / 1e6)
+    rows.append(["network, pages out, MB/s", pages, reads, BENCH])
     count = f"{number(situation.deliveries_per_s)}/s" if best.delivery else "none"
     rows.append(["deliveries", count, "", "asked"])
     return Table(f"What {best.candidate.name} needs", ["what", "amount", "note", "from"], rows)
@@ -260,89 +246,77 @@ def _amounts(advice: Advice) -> Table:
 def _timelines(advice: Advice) -> Iterator[list[str]]:
     situation, candidate = advice.situation, advice.best.candidate
     if candidate.cells is None:
-        yield ["timelines", "none", "computed on read", ""]
+        yield ["timelines", "none", "computed on read", MIXED]
         return
-    readers = situation.readers
-    entry_bytes = candidate.cells.bytes_per_entry(readers, situation.recipients)
-    place = "memory, Redis" if candidate.uses_redis else "disk, timelines"
-    gib = entry_bytes and readers * situation.kept * entry_bytes / GIB
-    sizes = f"{number(readers)} people by {number(entry_bytes)} bytes"
-    yield [place, _or_not(gib, "GiB"), f"{situation.kept:,} entries by {sizes}", BENCH]
-    per_s = entry_bytes and situation.deliveries_per_s * entry_bytes
-    sent = _or_not(per_s and per_s / 1e6, "MB/s")
-    yield ["network, into timelines (at least)", sent, "ids alone", BENCH]
-    if not candidate.uses_redis:
-        daily = _or_not(per_s and per_s * DAY_S / advice.peak_factor / GIB, "GiB")
-        peak = f"peak ÷ {advice.peak_factor:g}"
-        yield ["disk written as entries per day", daily, peak, BENCH]
-    elif gib is not None:
+    entry_bytes = candidate.cells.bytes_per_entry(situation.readers, situation.recipients)
+    gib = entry_bytes and situation.readers * situation.kept * entry_bytes / GIB
+    sizes = f"{number(situation.readers)} people by {number(entry_bytes)} bytes"
+    place = "memory, Redis, GiB" if candidate.uses_redis else "disk, timelines, GiB"
+    yield [place, figure(gib), f"{situation.kept:,} entries by {sizes}", BENCH]
+    sent = figure(entry_bytes and situation.deliveries_per_s * entry_bytes / 1e6)
+    yield ["network, into timelines (at least), MB/s", sent, "ids alone", BENCH]
+    if candidate.uses_redis and gib is not None:
         yield _primaries(advice, gib)
 
 
 def _primaries(advice: Advice, gib: float) -> list[str]:
     """Return how many primaries a Redis Cluster would need; one Redis suffices if that is 1."""
+    situation, ratio = advice.situation, advice.best.candidate.in_cluster
     name, redis_cores = "primaries of a Redis Cluster", advice.best.cores["redis"]
-    ratio, busy = advice.best.candidate.in_cluster, advice.situation.busy
     if ratio is None:
         stores = f"ring,ring@cluster{MEASURED_PRIMARIES}"
         return [name, "not measured", f"lab bench --stores {stores}", BENCH]
-    by_cores = ceil(redis_cores / busy)
+    by_cores = ceil(redis_cores / situation.busy)
     if by_cores > 1:
-        by_cores = ceil(redis_cores * ratio / busy)
-    count = max(1, by_cores, ceil(gib / advice.node_gib))
-    note = f"at {busy:.0%} busy, {advice.node_gib:g} GiB each, and as many replicas"
+        by_cores = ceil(redis_cores * ratio / situation.busy)
+    count = max(1, by_cores, ceil(gib / situation.node_gib))
+    note = f"at {situation.busy:.0%} busy, {situation.node_gib:g} GiB each, and as many replicas"
     return [name, f"{count:,}", note, f"{BENCH}, projected"]
 
 
 def _breaks(advice: Advice) -> Table:
     """The rates at which a part of the advised variant is full, lowest first."""
     peak = advice.situation.posts_per_s
-    limits = sorted(
-        _limits(advice), key=lambda limit: inf if isinstance(limit[1], str) else limit[1]
-    )
-    near = [limit for limit in limits if isinstance(limit[1], str) or limit[1] <= FAR * peak]
+    limits = sorted(_limits(advice), key=lambda limit: inf if limit[1] is None else limit[1])
+    near = [limit for limit in limits if limit[1] is None or limit[1] <= FAR * peak]
     rows = [
-        [part, rate, "-", BOTH]
-        if isinstance(rate, str)
-        else [part, number(rate), f"{rate / peak:.3g} times", BOTH]
+        [part, figure(rate), "-" if rate is None else f"{rate / peak:.3g} times", BOTH]
         for part, rate in near or limits[:1]
     ]
-    return Table(
-        "What breaks first, with the same reads per post",
-        ["what is full", "posts/s", "of the peak", "from"],
-        rows,
-    )
+    head = ["what is full", "posts/s", "of the peak", "from"]
+    return Table("What breaks first, with the same reads per post", head, rows)
 
 
-def _limits(advice: Advice) -> Iterator[tuple[str, float | str]]:
-    """Yield each part and the rate at which it is full, or that it was not measured."""
+def _limits(advice: Advice) -> Iterator[tuple[str, float | None]]:
+    """Yield each part and the rate at which it is full; None if that was not measured."""
     situation, candidate = advice.situation, advice.best.candidate
     drainers = 1 if advice.best.drainers else None
 
-    def full(role: str) -> float | str:
+    def full(role: str, cores: float = 1) -> float | None:
+        def used(at: Situation) -> float:
+            return needs(candidate, at, drainers=drainers).cores[role]
+
         try:
-            rate = rate_at(
-                lambda s: needs(candidate, s, drainers=drainers).cores[role],
-                advice.database_cores if role == "database" else 1,
-                situation,
-            )
+            return rate_at(used, cores, situation)
         except NotMeasured:  # a smaller batch than any that was measured
-            return "not measured"
-        return inf if rate is None else rate
+            return None
 
     if drainers:
         yield "one drainer (a core; add drainers)", full("workers")
     if advice.best.cores["redis"]:
         yield "one Redis (a core: it has one thread; take a cluster)", full("redis")
-    yield f"a database of {advice.database_cores:g} cores (--database-cores)", full("database")
+    cores = situation.database_cores
+    yield f"a database of {cores:g} cores (--database-cores)", full("database", cores)
     yield "one web core (add processes)", full("web")
 
 
 def _pulled(advice: Advice) -> Table:
     """Whom to pull: by cost and by lag."""
-    situation, push, pull = advice.situation, advice.push, advice.pull
+    push = advice.push
     rows = (
-        list(_pulled_rows(situation, push.delivery, push, pull)) if push and push.delivery else []
+        list(_pulled_rows(advice.situation, push.delivery, push, advice.pull))
+        if push and push.delivery
+        else []
     )
     return Table("Whom to pull", ["what", "figure", "note", "from"], rows)
 
@@ -354,8 +328,8 @@ def _pulled_rows(
     cost = reads_to_push_for(delivery, pull.candidate) if pull else None
     if pull:
         at, yours = crossover(pull, push, situation), f"you: {situation.reads_per_post:g}"
-        figure = number(at) if at else "any"
-        yield ["reads per post from which push is cheaper", figure, yours, BOTH]
+        reads = number(at) if at else "any"
+        yield ["reads per post from which push is cheaper", reads, yours, BOTH]
         what = "push to a reader who reads at least (per post of the author)"
         note = f"you: {number(reads_each)} on average; the number of friends cancels"
         yield [what, number(cost), note, BOTH]
@@ -365,36 +339,6 @@ def _pulled_rows(
     note = f"largest: {situation.largest:,}: {hint}"
     friends = f"{most:,.0f}" if is_late else "nobody"
     yield ["pull authors above (friends; lag)", friends, note, BENCH]
-    by_cost = cost is not None and reads_each < cost
-    if by_cost or is_late:
-        yield ["what binds", "cost" if by_cost else "lag", "", BOTH]
-
-
-def _drift(measured: Measured, now_ms: float) -> Iterator[str]:
-    for source in measured.sources:
-        times = now_ms / source.calibration_ms
-        faster = (
-            f"is {1 / times:.2f} times as fast now"
-            if times < 1
-            else f"takes {times:.2f} times as long now"
-        )
-        if not 1 / TIMES_SLOWER <= times <= TIMES_SLOWER:
-            yield (
-                f"this machine {faster} as when {source.folder} was measured: measure again, or "
-                "read cores as those of then"
-            )
-
-
-def curve(candidate: Candidate, situations: Sequence[Situation]) -> list[tuple[Situation, Needs]]:
-    """Return what a candidate needs in each, as far as that was measured."""
-    points = []
-    for situation in situations:
-        try:
-            points.append((situation, needs(candidate, situation)))
-        except NotMeasured:
-            continue
-    return points
-
-
-def _or_not(value: float | None, unit: str) -> str:
-    return "not measured" if value is None else f"{number(value)} {unit}"
+    is_costly = cost is not None and reads_each < cost
+    if is_costly or is_late:
+        yield ["what binds", "cost" if is_costly else "lag", "", BOTH]

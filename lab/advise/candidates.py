@@ -15,7 +15,7 @@ from lab.experiments import EXPERIMENTS
 from lab.experiments.mixed.costs import ROLES, Costs, costs_of
 from lab.results.result import FILE as RESULT
 from lab.results.result import Result, read_results
-from launch.variants import GUNICORN
+from launch.variants import GUNICORN, Variant
 
 SQL_LINGER_MS, REDIS_LINGER_MS = 100, 75
 """How long a drainer collects a batch (docs/decisions/0004)."""
@@ -31,9 +31,6 @@ class Source(NamedTuple):
     command: str
     calibration_ms: float
 
-    def __str__(self) -> str:
-        return f"{self.folder}: {self.command}"
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -47,13 +44,13 @@ class Candidate:
     """Of one post, without its deliveries."""
     read_us: Mapping[str, float]
     """Of one page; of pull, without the merging."""
-    merged_us: Mapping[str, float]
-    """Of pull: of one friend merged into a page."""
     base_cores: Mapping[str, float]
     """By role, what is used whatever the rate: a drainer looks for posts all the time."""
     friends: int
     """Of the runs that the read was measured with."""
-    cells: Cells | None
+    merged_us: Mapping[str, float]
+    """Of pull: of one friend merged into a page."""
+    cells: Cells | None = None
     """Costs of a delivery; None if there are none."""
     in_cluster: float | None = None
     """Times as much as a delivery costs one Redis, it costs the primaries of a cluster: of the
@@ -62,6 +59,11 @@ class Candidate:
     @property
     def linger_ms(self) -> float:
         return REDIS_LINGER_MS if self.uses_redis else SQL_LINGER_MS
+
+    def delivery_us(self, client_us: float, server_us: float) -> dict[str, float]:
+        """Return who does the work of deliveries: client and server of the store."""
+        client = "web" if self.is_inline else "workers"
+        return {client: client_us, "redis" if self.uses_redis else "database": server_us}
 
 
 class Server(NamedTuple):
@@ -90,22 +92,15 @@ class Measured(NamedTuple):
     started: frozenset[str]
     """When the runs started that the costs are from."""
 
-    @property
-    def sources(self) -> list[Source]:
-        return [self.bench, *self.mixed]
-
 
 def newest(below: Path, without: Path | None = None) -> list[Path]:
     """Return the newest bench, and the results of mixed of the newest commit. Raises ValueError."""
-    folders = sorted(
-        filter(Path.is_dir, below.glob("*")), key=lambda folder: folder.stat().st_mtime
-    )
+    folders = sorted(filter(Path.is_dir, below.glob("*")), key=lambda path: path.stat().st_mtime)
     benches = [folder for folder in folders if (folder / BENCH).exists()]
-    others = [folder for folder in folders if not without or folder.resolve() != without.resolve()]
     commits = {
-        folder: results[-1].environment["commit"]
-        for folder in others
-        if (results := [result for result in _results(folder) if result.experiment == "mixed"])
+        folder: runs[-1].environment["commit"]
+        for folder in folders
+        if not (without and folder.samefile(without)) and (runs := _runs_of_mixed(folder))
     }
     if not benches or not commits:
         missing = RUN_THESE if not (benches or commits) else RUN_MIXED if benches else RUN_BENCH
@@ -117,16 +112,14 @@ def newest(below: Path, without: Path | None = None) -> list[Path]:
 def measured(folders: Sequence[Path]) -> Measured:
     """Return the costs in a folder of a bench and in those of mixed. Raises ValueError."""
     benches = [folder for folder in folders if (folder / BENCH).exists()]
-    others = [folder for folder in folders if folder not in benches]
-    results = {folder: _results(folder) for folder in others}
-    if len(benches) != 1 or not any(results.values()):
+    runs = {folder: _runs_of_mixed(folder) for folder in folders if folder not in benches}
+    if len(benches) != 1 or not any(runs.values()):
         raise ValueError(f"--costs needs one bench and one or more of mixed: {RUN_THESE}")
     record = Record.read(benches[0])
-    bench = _source(benches[0], record.environment)
-    every = [result for runs in results.values() for result in runs if result.experiment == "mixed"]
-    costs = [cost for cost in costs_of(every) if _is_on_gunicorn(cost)]
+    every = [run for of_folder in runs.values() for run in of_folder]
+    costs = [cost for cost in costs_of(every) if _is_on_gunicorn(_variant(cost))]
     if not costs:
-        raise ValueError(f"no usable run of mixed in {', '.join(map(str, others))}: {RUN_MIXED}")
+        raise ValueError(f"no usable run of mixed in {', '.join(map(str, runs))}: {RUN_MIXED}")
     candidates, left_out = [], []
     for cost in costs:
         try:
@@ -134,42 +127,19 @@ def measured(folders: Sequence[Path]) -> Measured:
         except ValueError as error:
             left_out.append(str(error))
     pages = [request["bytes"] for request in record.requests if request["request"] == FEED.name]
-    mixed = [
-        Source(folder, _command(runs), _calibration(runs))
-        for folder, runs in results.items()
-        if runs
-    ]
-    started = frozenset(result.started_at for result in every)
-    page_bytes, servers = pages[0] if pages else None, _servers(record)
-    return Measured(candidates, servers, bench, mixed, page_bytes, left_out, started)
-
-
-def _is_on_gunicorn(costs: Costs) -> bool:
-    """Return whether its name says no other server; what those cost is the bench's to say."""
-    variant = EXPERIMENTS["mixed"].variant(costs.variant)
-    return variant.server == GUNICORN and not variant.is_proxied
-
-
-def _servers(record: Record) -> list[Server]:
-    us = {
-        (request["server"], request["request"]): request
-        for request in record.requests
-        if "server" in request
-    }
-    return [
-        Server(
-            name,
-            *(
-                _times(us[name, request.name], us[GUNICORN, request.name])
-                for request in (POST, FEED)
-            ),
-        )
-        for name in dict.fromkeys(server for server, _ in us)
-    ] or [ALONE]
-
-
-def _times(request: Mapping[str, float], alone: Mapping[str, float]) -> dict[str, float]:
-    return {role: request.get(f"{role}_us", 0.0) / alone["web_us"] for role in ("web", "proxy")}
+    return Measured(
+        candidates,
+        servers=_servers(record),
+        bench=_source(benches[0], [record.environment], record.environment["command"]),
+        mixed=[
+            _source(folder, [run.environment for run in of_folder], _command(of_folder))
+            for folder, of_folder in runs.items()
+            if of_folder
+        ],
+        page_bytes=pages[0] if pages else None,
+        left_out=left_out,
+        started=frozenset(run.started_at for run in every),
+    )
 
 
 def served(candidate: Candidate, server: Server) -> Candidate:
@@ -178,86 +148,85 @@ def served(candidate: Candidate, server: Server) -> Candidate:
     def on_server(us: Mapping[str, float], times: Mapping[str, float]) -> dict[str, float]:
         return {**us, **{role: us.get("web", 0.0) * factor for role, factor in times.items()}}
 
+    name, part = candidate.name, server.name.removeprefix(GUNICORN).removeprefix("+")
     return replace(
         candidate,
-        name=_served_by(candidate.name, server.name),
+        name=f"{name}{'+' if '@' in name else '@'}{part}" if part else name,
         post_us=on_server(candidate.post_us, server.post),
         read_us=on_server(candidate.read_us, server.read),
     )
 
 
-def _served_by(name: str, server: str) -> str:
-    """Return the name of a variant on an app server; ``name`` says nothing of them."""
-    parts = server.removeprefix(GUNICORN).removeprefix("+")
-    return f"{name}{'+' if '@' in name else '@'}{parts}" if parts else name
+def _servers(record: Record) -> list[Server]:
+    us = {
+        (request["server"], request["request"]): request
+        for request in record.requests
+        if "server" in request
+    }
+
+    def times(server: str, request: str) -> dict[str, float]:
+        alone_us = us[GUNICORN, request]["web_us"]
+        return {
+            role: us[server, request].get(f"{role}_us", 0.0) / alone_us for role in ("web", "proxy")
+        }
+
+    names = dict.fromkeys(server for server, _ in us)
+    return [Server(name, times(name, POST.name), times(name, FEED.name)) for name in names] or [
+        ALONE
+    ]
 
 
 def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidate:
     """Return the variant with its deliveries taken out of its posts. Raises ValueError."""
-    variant = EXPERIMENTS["mixed"].variant(costs.variant)
-    flags, pulls = variant.strategy_flags, variant.store_flags.is_computed_on_read
-    if not variant.store_flags.is_healing:
+    variant = _variant(costs)
+    strategy, store = variant.strategy_flags, variant.store_flags
+    if not store.is_healing:
         raise ValueError(f"{costs.variant}: what its store loses stays lost")
-    if variant.settings or not flags.needs_drainer:
+    if variant.settings or not strategy.needs_drainer:
         raise ValueError(f"{costs.variant}: the model has inline, outbox and pull only")
-    about = Candidate(
+    candidate = Candidate(
         costs.variant,
-        pulls=pulls,
-        is_inline=flags.writes_with_post,
-        uses_redis=variant.store_flags.needs_redis,
+        pulls=store.is_computed_on_read,
+        is_inline=strategy.writes_with_post,
+        uses_redis=store.needs_redis,
         post_us=costs.post_us,
         read_us=costs.read_us,
-        merged_us=dict.fromkeys(ROLES, 0.0),
         base_cores=costs.base_cores,
         friends=costs.friends,
-        cells=None,
+        merged_us=dict.fromkeys(ROLES, 0.0),
     )
-    if pulls:
-        return _without_merging(about, costs, every)
-    database = variant.name.partition("-")[0] if variant.store_flags.is_transactional else "none"
-    rows = [
-        row
-        for row in record.rows
-        if (row["kind"], row["store"], row["database"]) == ("store", variant.store, database)
-    ]
-    cells = Cells(variant.store, rows)
-    batch = 1.0 if about.is_inline else max(1.0, costs.posts_per_s * about.linger_ms / 1000)
+    if candidate.pulls:
+        return _without_merging(candidate, costs, every)
+    database = variant.name.partition("-")[0] if store.is_transactional else "none"
+    place = {"kind": "store", "store": variant.store, "database": database}
+    cells = Cells(variant.store, [row for row in record.rows if place.items() <= row.items()])
+    lingering = costs.posts_per_s * candidate.linger_ms / 1000
+    batch = 1.0 if candidate.is_inline else max(1.0, lingering)
     delivery = cells.delivery(costs.people, costs.friends, batch)
-    taken = by_role(about, delivery.client_us, delivery.server_us)
+    taken = candidate.delivery_us(delivery.client_us, delivery.server_us)
     post_us = {
         role: max(0.0, us - (costs.friends + 1) * taken.get(role, 0.0))
         for role, us in costs.post_us.items()
     }
-    return replace(about, post_us=post_us, cells=cells, in_cluster=_in_cluster(cells, record.rows))
+    in_cluster = in_largest_cluster(cells, record.rows)
+    return replace(candidate, post_us=post_us, cells=cells, in_cluster=in_cluster)
 
 
-def _in_cluster(cells: Cells, rows: Sequence[dict[str, Any]]) -> float | None:
+def in_largest_cluster(cells: Cells, rows: Sequence[dict[str, Any]]) -> float | None:
     """Return the median ratio over the cells that both were measured at; None without any."""
     name = f"{cells.store}@cluster"
     us_in_cluster = {
-        (int(row["store"].removeprefix(name)), *(row[axis] for axis in Grid._fields)): row[
-            "server_us"
-        ]
+        (int(row["store"].removeprefix(name)), _place(row)): row["server_us"]
         for row in rows
         if row["store"].startswith(name) and row["server_us"]
     }
-    largest = max((primaries for primaries, *_ in us_in_cluster), default=0)
+    largest = max((primaries for primaries, _ in us_in_cluster), default=0)
     ratios = [
-        us_in_cluster[at] / row["server_us"]
+        us_in_cluster[largest, _place(row)] / row["server_us"]
         for row in cells.rows
-        if (at := (largest, *place_of(row))) in us_in_cluster
+        if (largest, _place(row)) in us_in_cluster
     ]
     return median(ratios) if ratios else None
-
-
-def place_of(row: Mapping[str, Any]) -> tuple[int, ...]:
-    return tuple(row[axis] for axis in Grid._fields)
-
-
-def by_role(candidate: Candidate, client_us: float, server_us: float) -> dict[str, float]:
-    """Return who does the work of deliveries: client and server of the store."""
-    client = "web" if candidate.is_inline else "workers"
-    return {client: client_us, "redis" if candidate.uses_redis else "database": server_us}
 
 
 def _without_merging(pull: Candidate, costs: Costs, every: Sequence[Costs]) -> Candidate:
@@ -266,50 +235,58 @@ def _without_merging(pull: Candidate, costs: Costs, every: Sequence[Costs]) -> C
     The page is that of the push variant of the same runs whose timelines are in the database too,
     with or without a cache of posts as pull's, or of the cheapest.
     """
-    variant_of = EXPERIMENTS["mixed"].variant
+    seed = (costs.graph, costs.people, costs.friends)
     alike = [
-        cost
-        for cost in every
-        if (cost.graph, cost.people, cost.friends) == (costs.graph, costs.people, costs.friends)
-        and not variant_of(cost.variant).store_flags.is_computed_on_read
+        (other, _variant(other))
+        for other in every
+        if (other.graph, other.people, other.friends) == seed
+        and not _variant(other).store_flags.is_computed_on_read
     ]
     if not alike:
         raise ValueError(f"{costs.variant}: no push variant was measured beside it")
-    caches = variant_of(costs.variant).caches
+    caches = _variant(costs).caches
     sql = [
-        cost
-        for cost in alike
-        if not variant_of(cost.variant).store_flags.needs_redis
-        and variant_of(cost.variant).caches == caches
+        (other, variant)
+        for other, variant in alike
+        if not variant.store_flags.needs_redis and variant.caches == caches
     ]
-    page = min(sql or alike, key=lambda cost: sum(cost.read_us.values())).read_us
-    merged = {
-        role: max(0.0, us - page.get(role, 0.0)) / costs.friends
-        for role, us in costs.read_us.items()
-    }
-    page_us = {role: us - merged[role] * costs.friends for role, us in costs.read_us.items()}
-    return replace(pull, read_us=page_us, merged_us=merged)
+    page = min((other.read_us for other, _ in sql or alike), key=lambda us: sum(us.values()))
+    page_us = {role: min(us, page.get(role, 0.0)) for role, us in costs.read_us.items()}
+    merged_us = {role: (us - page_us[role]) / costs.friends for role, us in costs.read_us.items()}
+    return replace(pull, read_us=page_us, merged_us=merged_us)
 
 
-def _command(results: Sequence[Result]) -> str:
+def _variant(costs: Costs) -> Variant:
+    return EXPERIMENTS["mixed"].variant(costs.variant)
+
+
+def _is_on_gunicorn(variant: Variant) -> bool:
+    """Return whether its name says no other server; what those cost is the bench's to say."""
+    return variant.server == GUNICORN and not variant.is_proxied
+
+
+def _place(row: Mapping[str, Any]) -> tuple[int, ...]:
+    return tuple(row[axis] for axis in Grid._fields)
+
+
+def _runs_of_mixed(folder: Path) -> list[Result]:
+    if not any(folder.rglob(RESULT)):
+        return []
+    return [result for result in read_results(folder) if result.experiment == "mixed"]
+
+
+def _command(runs: Sequence[Result]) -> str:
     """Return the command that repeats all of these runs, from that of the first."""
-    command = str(results[0].environment["command"])
+    command = str(runs[0].environment["command"])
     for option, names in (
-        ("--variants", [result.variant for result in results]),
-        ("--loads", [result.load for result in results]),
+        ("--variants", [run.variant for run in runs]),
+        ("--loads", [run.load for run in runs]),
     ):
         all_of_them = ",".join(dict.fromkeys(names))
         command = command.replace(f"{option} {names[0]}", f"{option} {all_of_them}")
     return command
 
 
-def _results(folder: Path) -> list[Result]:
-    return list(read_results(folder)) if any(folder.rglob(RESULT)) else []
-
-
-def _calibration(results: Sequence[Result]) -> float:
-    return median(float(result.environment["calibration_ms"]) for result in results)
-
-
-def _source(folder: Path, environment: Mapping[str, object]) -> Source:
-    return Source(folder, str(environment["command"]), float(str(environment["calibration_ms"])))
+def _source(folder: Path, environments: Sequence[Mapping[str, Any]], command: str) -> Source:
+    calibrations = [float(environment["calibration_ms"]) for environment in environments]
+    return Source(folder, command, median(calibrations))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from math import ceil, exp, log
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,6 @@ SPARSE = 0.46
 LEAST_US = 1e-4
 
 Cell = Mapping[str, Any]
-T = TypeVar("T")
 
 
 class NotMeasured(ValueError):
@@ -51,15 +50,19 @@ class Cells:
         that of a batch of the same density (deliveries per timeline), or of one that is sparse
         enough for any number of people: never that of a denser one.
         """
-        if not self.people or people < self.people[0]:
-            raise self._not_measured(people, friends)
-        most = self.people[-1]
-        if people <= most:
-            return self._at(people, friends, batch, "")
-        alike = min(batch, max(batch * most / people, SPARSE * most / (friends + 1)))
-        if alike < 1:
-            raise self._not_measured(people, friends)
-        return self._at(most, friends, alike, f"projected from {most:,} people")
+        most, projected = max(self.people, default=0), ""
+        if people > most > 0:
+            alike = min(batch, max(batch * most / people, SPARSE * most / (friends + 1)))
+            if alike < 1:
+                raise self._not_measured(people, friends)
+            people, batch, projected = most, alike, f"projected from {most:,} people"
+        try:
+            client_us, server_us = (
+                self._us(people, friends, batch, name) for name in ("client_us", "server_us")
+            )
+        except LookupError as error:
+            raise self._not_measured(people, friends) from error
+        return Delivery(client_us, server_us, projected)
 
     def bytes_per_entry(self, people: float, friends: float) -> float | None:
         """Return those of the nearest cell."""
@@ -70,41 +73,14 @@ class Cells:
         entry_bytes: float | None = nearest["bytes_per_entry"]
         return entry_bytes
 
-    def _at(self, people: float, friends: float, batch: float, projected: str) -> Delivery:
-        client, server = (
-            self._between_people(people, friends, batch, name)
-            for name in ("client_us", "server_us")
-        )
-        return Delivery(client, server, projected)
+    def _us(self, people: float, friends: float, batch: float, name: str) -> float:
+        def with_people(measured: int) -> float:
+            by_friends = self._grid[measured]
+            return _between(
+                friends, by_friends, lambda number: _of_batch(by_friends[number], batch, name)
+            )
 
-    def _between_people(self, people: float, friends: float, batch: float, name: str) -> float:
-        return self._between(
-            people,
-            self._grid,
-            lambda by_friends: self._between(
-                friends,
-                by_friends,
-                lambda cells: _between_batches(cells, batch, name),
-                (people, friends),
-            ),
-            (people, friends),
-        )
-
-    def _between(
-        self,
-        at: float,
-        values: Mapping[int, T],
-        value: Callable[[T], float],
-        place: tuple[float, float],
-    ) -> float:
-        below = max((key for key in values if key <= at), default=None)
-        above = min((key for key in values if key >= at), default=None)
-        if below is None or above is None:
-            raise self._not_measured(*place)
-        if below == above:
-            return value(values[below])
-        share = log(at / below) / log(above / below)
-        return exp((1 - share) * log(value(values[below])) + share * log(value(values[above])))
+        return _between(people, self._grid, with_people)
 
     def _not_measured(self, people: float, friends: float) -> NotMeasured:
         """Name the bench that would do: what was measured, and those on the other side."""
@@ -121,7 +97,19 @@ class Cells:
         )
 
 
-def _between_batches(cells: list[Cell], batch: float, name: str) -> float:
+def _between(at: float, measured: Iterable[int], cost: Callable[[int], float]) -> float:
+    """Return the cost at a number, from those at its neighbours. Raises LookupError beyond them."""
+    below = max((number for number in measured if number <= at), default=None)
+    above = min((number for number in measured if number >= at), default=None)
+    if below is None or above is None:
+        raise LookupError(at)
+    if below == above:
+        return cost(below)
+    share = log(at / below) / log(above / below)
+    return exp((1 - share) * log(cost(below)) + share * log(cost(above)))
+
+
+def _of_batch(cells: list[Cell], batch: float, name: str) -> float:
     """Return the cost of a delivery; a larger batch never costs less as a whole."""
     sizes = np.array([cell["batch"] for cell in cells], dtype=float)
     batch_us = np.maximum.accumulate(sizes * [max(cell[name] or 0.0, LEAST_US) for cell in cells])

@@ -63,6 +63,8 @@ def _pairs(
                 lag_ms=1000,
                 kept=1,
                 busy=1,
+                database_cores=1,
+                node_gib=1,
             )
             # The laboratory starts one drainer.
             needed = needs(candidates[result.variant], situation, drainers=1)

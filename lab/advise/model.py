@@ -14,9 +14,9 @@ With p posts/s, r reads per post, and D = friends * active + 1 deliveries per po
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import ceil
+from math import ceil, inf
 
-from lab.advise.candidates import Candidate, by_role
+from lab.advise.candidates import Candidate
 from lab.advise.cells import Delivery
 from lab.advise.situation import Situation
 from lab.experiments.mixed.costs import ROLES
@@ -82,7 +82,7 @@ def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
             most = min(MOST_POSTS, MOST_DELIVERIES / per_post)
             batch = max(1.0, min(most, posts * candidate.linger_ms / 1000 / drainers))
         delivery = candidate.cells.delivery(situation.readers, situation.recipients, batch)
-        delivered_us = by_role(candidate, delivery.client_us, delivery.server_us)
+        delivered_us = candidate.delivery_us(delivery.client_us, delivery.server_us)
         lag_ms = batch * per_post * delivery.us / 1000
         lag_ms += candidate.linger_ms if drainers else 0.0
     cores = {
@@ -124,8 +124,8 @@ def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:
     return saved / saved_per_read if saved > 0 and saved_per_read > 0 else None
 
 
-def rate_at(used: Callable[[Situation], float], limit: float, situation: Situation) -> float | None:
-    """Return the posts/s at which so many cores are used; None if no rate uses them.
+def rate_at(used: Callable[[Situation], float], limit: float, situation: Situation) -> float:
+    """Return the posts/s at which so many cores are used; infinite if no rate uses them.
 
     Raises NotMeasured, as ``used`` does.
     """
@@ -133,7 +133,7 @@ def rate_at(used: Callable[[Situation], float], limit: float, situation: Situati
     while used(replace(situation, posts_per_s=high)) < limit:
         low, high = high, high * 2
         if high > MOST_POSTS_PER_S:
-            return None
+            return inf
     while high - low > 0.001 * high:
         middle = (low + high) / 2
         reached = used(replace(situation, posts_per_s=middle)) >= limit

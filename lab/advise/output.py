@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 from matplotlib.figure import Figure
 
-from lab.advise.answer import Advice, curve, sources, tables, verdict
+from lab.advise.answer import Advice, sources, tables, verdict
 from lab.advise.candidates import Candidate
-from lab.advise.model import crossover
+from lab.advise.cells import NotMeasured
+from lab.advise.model import Needs, needs
 from lab.advise.situation import Situation
 from lab.experiments.mixed.costs import ROLES
 from lab.reporting import plots
@@ -16,7 +17,7 @@ from lab.reporting.page import Listing, Page, Picture
 
 PAGE = "advice.html"
 MOST = 3.0
-"""Times your rate, or your reads per post: the end of an axis."""
+"""Times your rate: the end of the axis."""
 POINTS = 41
 LIMITS = (
     "A model, from CPU that was measured on one machine; nothing here was run at this size.",
@@ -29,10 +30,6 @@ LIMITS = (
 OVER_POSTS = (
     "Cores of {name} by role, and all cores of the best of the other kind (dashed), over the rate. "
     "Dotted: your rate."
-)
-OVER_READS = (
-    "All cores of each candidate over the pages that are read per post. The point is you; the "
-    "dashed line is where pull and push need the same."
 )
 
 
@@ -52,7 +49,6 @@ def page_of(advice: Advice) -> Page:
         parts=[
             *remarks,
             Picture("Cores over posts/s", OVER_POSTS.format(name=name), cores_over_posts(advice)),
-            Picture("Push or pull", OVER_READS, cores_over_reads(advice)),
             *tables(advice),
             Listing("Where the figures come from", sources(advice)),
             Listing("Limitations", LIMITS),
@@ -69,60 +65,38 @@ def title(situation: Situation) -> str:
 
 @plots.as_svg
 def cores_over_posts(width: float, advice: Advice) -> Figure:
-    """Cores by role of the advised variant, and all cores of pull and push beside it."""
+    """Cores by role of the advised variant, and all cores of pull or push beside it."""
     figure, (axes,) = plots.panels(width)
     situation, best = advice.situation, advice.best.candidate
-    rates = _axis(MOST * situation.posts_per_s)[1:]
-    points_needed = curve(best, [replace(situation, posts_per_s=rate) for rate in rates])
-    below, xs = np.zeros(len(points_needed)), [at.posts_per_s for at, _ in points_needed]
+    rates = np.linspace(0, MOST * situation.posts_per_s, POINTS)[1:].tolist()
+    curve = _curve(best, situation, rates)
+    posts_per_s = [rate for rate, _ in curve]
+    below = np.zeros(len(curve))
     for role in ROLES:
-        cores = np.array([needed.cores[role] for _, needed in points_needed])
+        cores = np.array([needed.cores[role] for _, needed in curve])
         if cores.any():
-            axes.fill_between(xs, below, below + cores, color=plots.ROLE_COLOURS[role], label=role)
+            colour = plots.ROLE_COLOURS[role]
+            axes.fill_between(posts_per_s, below, below + cores, color=colour, label=role)
             below = below + cores
-    other = advice.push if best.pulls else advice.pull
     lines = []
-    if other:
-        points = _totals(other.candidate, [replace(situation, posts_per_s=rate) for rate in rates])
+    if other := advice.push if best.pulls else advice.pull:
+        points = [
+            (rate, needed.total) for rate, needed in _curve(other.candidate, situation, rates)
+        ]
         lines = [plots.Line(f"all of {other.candidate.name}", points, plots.INK, form="--")]
     plots.panel(axes, lines, "posts/s", "cores, 100 % busy", from_0="xy")
     axes.axvline(situation.posts_per_s, color=plots.INK, linewidth=0.8, linestyle=":")
     return plots.legend(figure)
 
 
-@plots.as_svg
-def cores_over_reads(width: float, advice: Advice) -> Figure:
-    """All cores of each candidate over the pages read per post, and where pull meets push."""
-    figure, (axes,) = plots.panels(width)
-    situation, pull, push = advice.situation, advice.pull, advice.push
-    at = crossover(pull, push, situation) if pull and push else None
-    reads = _axis(MOST * max(situation.reads_per_post, at or 0.0, 1.0))
-    situations = [replace(situation, reads_per_post=each) for each in reads]
-    names = [needed.candidate.name for needed in advice.every]
-    lines = [
-        plots.Line(name, _totals(needed.candidate, situations), colour)
-        for needed, (name, colour) in zip(advice.every, plots.colours(names).items(), strict=True)
-    ]
-    yours = [(situation.reads_per_post, advice.best.total)]
-    plots.panel(
-        axes, [*lines, plots.Line("you", yours, plots.INK, form="o")], "pages read per post",
-        "cores, 100 % busy", from_0="xy",
-    )  # fmt: skip
-    if at:
-        axes.axvline(
-            at, color=plots.GREY, linewidth=1, linestyle="--", label=f"push from {at:.3g} reads"
-        )
-    return plots.legend(figure)
-
-
-def _axis(most: float) -> list[float]:
-    return [float(value) for value in np.linspace(0.0, most, POINTS)]
-
-
-def _totals(candidate: Candidate, situations: Sequence[Situation]) -> plots.Points:
-    """Return all cores by what differs between the situations, as far as that was measured."""
-    by_rate = len({situation.posts_per_s for situation in situations}) > 1
-    return [
-        (situation.posts_per_s if by_rate else situation.reads_per_post, needed.total)
-        for situation, needed in curve(candidate, situations)
-    ]
+def _curve(
+    candidate: Candidate, situation: Situation, rates: Sequence[float]
+) -> list[tuple[float, Needs]]:
+    """Return what a candidate needs at each rate, as far as that was measured."""
+    points = []
+    for rate in rates:
+        try:
+            points.append((rate, needs(candidate, replace(situation, posts_per_s=rate))))
+        except NotMeasured:
+            continue
+    return points

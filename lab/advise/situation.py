@@ -11,7 +11,7 @@ from lab import load_calculator
 
 @dataclass(frozen=True)
 class Situation:
-    """The people, and their load at the peak."""
+    """The people, their load at the peak, and what may be bought."""
 
     people: int
     friends: float
@@ -28,6 +28,10 @@ class Situation:
     """Entries per timeline."""
     busy: float
     """Share of a core that may be busy at the peak (0 … 1)."""
+    database_cores: float
+    """Of the largest database server."""
+    node_gib: float
+    """Memory of a primary of a Redis Cluster."""
 
     def __post_init__(self) -> None:
         for name in ("active", "busy"):
@@ -76,17 +80,9 @@ def situation_of(options: argparse.Namespace) -> Situation:
     if posts_per_s is None:
         mean = load_calculator.mean_rps(options.daily_users, options.requests_each)
         posts_per_s = load_calculator.peak_rps(mean, options.peak_factor) / (1 + reads)
-    return Situation(
-        people,
-        friends,
-        largest,
-        posts_per_s,
-        reads,
-        options.active,
-        options.lag_ms,
-        options.kept,
-        options.busy,
-    )
+    same = ("active", "lag_ms", "kept", "busy", "database_cores", "node_gib")
+    others = {name: getattr(options, name) for name in same}
+    return Situation(people, friends, largest, posts_per_s, reads, **others)
 
 
 def degrees(path: Path) -> tuple[int, float, int]:
@@ -96,18 +92,16 @@ def degrees(path: Path) -> tuple[int, float, int]:
     """
     people = links = most = 0
     with path.open(newline="") as file:
-        for number, row in enumerate(csv.reader(file), start=1):
-            if not row:
-                continue
+        for row in filter(None, reader := csv.reader(file)):
             try:
-                degree, count = (int(row[0]), int(row[1])) if len(row) > 1 else (int(row[0]), 1)
-                if degree < 0 or count < 0 or len(row) > 2:
-                    raise ValueError(row)
-            except ValueError as error:
+                degree, count = map(int, row if len(row) > 1 else [*row, "1"])
+            except ValueError:
+                degree = count = -1
+            if degree < 0 or count < 0:
                 raise ValueError(
-                    f"{path}, line {number}: {','.join(row)!r} is neither a number of friends nor "
-                    "friends,people"
-                ) from error
+                    f"{path}, line {reader.line_num}: {','.join(row)!r} is neither a number of "
+                    "friends nor friends,people"
+                )
             people, links = people + count, links + degree * count
             most = max(most, degree) if count else most
     if not people:

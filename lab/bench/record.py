@@ -36,18 +36,16 @@ class Record:
 
     def add(self, target: Target, measurement: Measurement, entry_bytes: float | None) -> None:
         """Record what a target's process measured: a cell, a read or a check."""
-        figures, server_s = measurement.figures, target.server_s(measurement.cpu_s)
+        figures = measurement.figures
         name = {"store": target.label, "database": target.database}
         if measurement.kind == "cell":
-            cell = row("store", target.label, figures, server_s, database=target.database)
-            cell["bytes_per_entry"] = entry_bytes and round(entry_bytes, 2)
-            self.rows.append(cell | _nodes(target, measurement))
+            self.rows.append(_cell(target, measurement, entry_bytes))
         elif measurement.kind == "read":
             count = figures["reads"]
             costs = {
                 "reads_per_s": rate(count, figures["wall_s"]),
                 "client_us": each_us(figures["client_s"], count),
-                "server_us": each_us(server_s, count),
+                "server_us": each_us(target.server_s(measurement.cpu_s), count),
             }
             self.reads.append(name | {"read": figures["read"]} | costs)
         elif measurement.kind == "check":
@@ -56,40 +54,31 @@ class Record:
                 self.failures.append(f"{target.name}: {_findings(figures)}")
         self.write()
 
-    def add_row(self, row: dict[str, Any]) -> None:
-        self.rows.append(row)
-        self.write()
-
     def write(self) -> None:
         names = ("environment", "rows", "reads", "requests", "checks", "failures")
         content = {name: getattr(self, name) for name in names}
         (self.out / FILE).write_text(json.dumps(content, indent=1) + "\n")
 
 
-def row(
-    kind: str,
-    store: str,
-    figures: dict[str, Any],
-    server_s: float | None,
-    *,
-    database: str = "none",
-) -> dict[str, Any]:
+def _cell(target: Target, measurement: Measurement, entry_bytes: float | None) -> dict[str, Any]:
     """Return deliveries and seconds as a row: rates, and CPU in µs per delivery.
 
     What wasn't measured, or what there is none of, is None.
     """
-    count = figures["deliveries"]
+    figures = measurement.figures
+    count, wall_s = figures["deliveries"], figures["wall_s"]
     return {
-        "store": store,
-        **{name: figures.get(name) for name in Grid._fields},
-        "deliveries_per_s": rate(count, figures["wall_s"]),
+        "store": target.label,
+        **{name: figures[name] for name in Grid._fields},
+        "deliveries_per_s": rate(count, wall_s),
         "client_us": each_us(figures["client_s"], count),
-        "server_us": each_us(server_s, count),
-        "bytes_per_entry": None,
-        "database": database,
-        "kind": kind,
+        "server_us": each_us(target.server_s(measurement.cpu_s), count),
+        "bytes_per_entry": entry_bytes and round(entry_bytes, 2),
+        "database": target.database,
+        "kind": "store",
         "deliveries": count,
-        "wall_s": figures["wall_s"] and round(figures["wall_s"], 4),
+        "wall_s": wall_s and round(wall_s, 4),
+        **_nodes(target, measurement),
     }
 
 

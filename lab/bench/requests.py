@@ -41,7 +41,8 @@ FEED = Request("GET", "/v1/feed/", 200)
 def bench_requests(site: Site, record: Record, advance: Advance) -> None:
     """Record the CPU of each through one process; the servers take turns, medians of ROUNDS."""
     advance("requests")
-    target = Target("ring", "mysql_tuned" if site.mysql else "sqlite", uses_redis=True)
+    database = "mysql_tuned" if "mysql_tuned" in site.versions else "sqlite"
+    target = Target("ring", database, uses_redis=True)
     with site.serving(target) as env:
         env |= {"FEED_STRATEGY": "outbox"}
         options = [*site.grid.arguments("people"), f"--readers={READERS}"]

@@ -7,7 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from lab.bench.floors import bench_mysql, bench_redis, bench_sqlite
 from lab.bench.output import publish, show
 from lab.bench.record import Record
 from lab.bench.requests import bench_requests
@@ -54,17 +53,11 @@ def bench(
 def _works(
     targets: Sequence[Target], cells: Sequence[str], site: Site, record: Record
 ) -> Iterator[tuple[str, Work]]:
-    """Yield what is to be measured; the floors are of the servers that the stores need."""
+    """Yield what is to be measured."""
     for target in targets:
         yield target.name, partial(bench_target, site, target, cells, record)
     if any(target.store == "ring" for target in targets):
         yield "requests", partial(bench_requests, site, record)
-    if any(target.uses_redis for target in targets):
-        yield "Redis floors", partial(bench_redis, site, record)
-    if site.mysql:
-        yield "MySQL's floor", partial(bench_mysql, site, record)
-    if any(target.database == "sqlite" for target in targets):
-        yield "SQLite's floor", partial(bench_sqlite, site, record)
 
 
 def _attempt(name: str, work: Work, record: Record) -> bool:

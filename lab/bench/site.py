@@ -7,14 +7,13 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.bench.targets import Grid, Target
 from lab.progress import Advance
 from launch.processes import Processes, RunFailed
-from launch.servers.mysql import MySQL
 from launch.servers.redis import Cluster, Redis
 from launch.service import Service
 from launch.variants import Variant
@@ -48,36 +47,33 @@ class Site:
             self._services[name] = service
             self.versions[name] = service.versions()["database"]
 
-    @property
-    def mysql(self) -> MySQL | None:
-        servers = (server for service in self._services.values() for server in service.servers)
-        return next((server for server in servers if isinstance(server, MySQL)), None)
-
     @contextmanager
     def serving(self, target: Target) -> Iterator[dict[str, str]]:
         """Yield the service's environment for a target; its Redis ends with the block."""
         service = self._services[target.people_in]
         env = _with_bench(service) | {"FEED_TIMELINE_STORE": target.store}
-        with self.redis(target.primaries) if target.uses_redis else nullcontext() as redis:
-            if redis:
-                env |= redis.environment
+        with self._redis_for(target) as redis:
+            env |= redis
             service.manage("begin_epoch", env)
             yield env
 
     @contextmanager
-    def redis(self, primaries: int = 0) -> Iterator[Redis | Cluster]:
-        """Run a Redis, or a cluster of some primaries."""
+    def _redis_for(self, target: Target) -> Iterator[Mapping[str, str]]:
+        """Run the Redis or the cluster that a target uses, if any; yield its settings."""
+        if not target.uses_redis:
+            yield {}
+            return
         server: Redis | Cluster
-        if primaries:
-            folder = self.folder / f"cluster{primaries}"
-            server = Cluster(self.processes, folder, "auto", primaries=primaries)
+        if target.primaries:
+            folder = self.folder / f"cluster{target.primaries}"
+            server = Cluster(self.processes, folder, "auto", primaries=target.primaries)
         else:
             server = Redis(self.processes, self.folder / "redis", "auto")
         server.start()
         self.versions[server.role] = server.version()
         roles = [node.role for node in server.nodes] if isinstance(server, Cluster) else ["redis"]
         try:
-            yield server
+            yield server.environment
         finally:
             for role in roles:
                 self.processes.stop(role)

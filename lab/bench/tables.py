@@ -20,7 +20,6 @@ def tables(record: Record, grid: Grid) -> list[Table]:
         clusters(record),
         reads(record),
         requests(record),
-        floors(record),
         whole(record, grid),
     ]
     return [table for table in every if table.rows]
@@ -89,15 +88,6 @@ def requests(record: Record) -> Table:
         rows.append([row["request"], server, *figures, f"{whole_us / plain_us:.2f}"])
     head = ["request", "server", "bytes", "app server µs", "proxy µs", "Redis µs", "of gunicorn's"]
     return Table("A post, and a feed of 20 posts from ring: CPU by app server", head, rows)
-
-
-def floors(record: Record) -> Table:
-    rows = [
-        [row["store"], *map(number, (row["deliveries_per_s"], row["client_us"], row["server_us"]))]
-        for row in record.rows
-        if row["kind"] == "floor"
-    ]
-    return Table("Floors", ["what", "rows or commands/s", "client µs", "server µs"], rows)
 
 
 def whole(record: Record, grid: Grid) -> Table:

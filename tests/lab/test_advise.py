@@ -3,21 +3,21 @@
 import os
 import re
 from dataclasses import replace
-from math import ceil
+from math import ceil, inf
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.__main__ import main
-from lab.advise.answer import _amounts, advise, tables, verdict
+from lab.advise.answer import advise, amounts, tables, verdict
 from lab.advise.candidates import (
     ALONE,
     Candidate,
     Measured,
     Server,
     Source,
-    _in_cluster,
+    in_largest_cluster,
     measured,
     newest,
     served,
@@ -25,7 +25,6 @@ from lab.advise.candidates import (
 from lab.advise.cells import Cells, NotMeasured
 from lab.advise.check import check
 from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
-from lab.advise.output import page_of
 from lab.advise.situation import Situation, degrees
 from lab.bench.record import Record
 from lab.bench.targets import Grid
@@ -44,27 +43,30 @@ HERE = Situation(
     lag_ms=1_000,
     kept=800,
     busy=0.5,
+    database_cores=16,
+    node_gib=25,
 )
+RING_NAME = "mysql_tuned-outbox-ring"
 
 
-def rows(dense_us=0.1, sparse_us=1.0, store="ring", database="none"):
+def rows(*people, store="ring"):
     """Cells in which only the number of people matters; a batch of one costs ten times as much."""
     return [
         {
             "kind": "store",
             "store": store,
-            "database": database,
-            "people": people,
+            "database": "none",
+            "people": number,
             "friends": friends,
             "batch": batch,
             "deliveries_per_s": 1e6,
-            "client_us": us * (10 if batch == 1 else 1),
-            "server_us": us * (10 if batch == 1 else 1),
             "bytes_per_entry": 8.0,
+            **dict.fromkeys(("client_us", "server_us"), us * (10 if batch == 1 else 1)),
         }
-        for people, us in ((1_000, dense_us), (100_000, sparse_us))
+        for number, us in ((1_000, 0.1), (100_000, 1.0))
         for friends in (9, 500)
         for batch in (1, 10, 250)
+        if number in (people or (1_000, 100_000))
     ]
 
 
@@ -75,28 +77,22 @@ PULL = Candidate(
     uses_redis=False,
     post_us=NONE | {"web": 500.0},
     read_us=NONE | {"web": 600.0},
-    merged_us=NONE | {"database": 4.0},
     base_cores={"workers": 0.0},
     friends=500,
-    cells=None,
+    merged_us=NONE | {"database": 4.0},
 )
 RING = Candidate(
-    "mysql_tuned-outbox-ring",
+    RING_NAME,
     pulls=False,
     is_inline=False,
     uses_redis=True,
     post_us=NONE | {"web": 500.0, "workers": 50.0},
     read_us=NONE | {"web": 600.0, "redis": 100.0},
-    merged_us=NONE,
     base_cores={"workers": 0.01},
     friends=500,
+    merged_us=NONE,
     cells=Cells("ring", rows()),
 )
-
-
-def costs(*candidates, servers):
-    source = Source("results/x", "python -m lab bench --stores=log", 50.0)
-    return Measured(list(candidates), servers, source, [source], 3_506, [], frozenset())
 
 
 def on_servers(granian_web):
@@ -107,14 +103,13 @@ def on_servers(granian_web):
 
 
 def advice(situation=HERE, *candidates, calibration_ms=50.0, servers=None):
-    return advise(
-        situation,
-        costs(*(candidates or (PULL, RING)), servers=servers or on_servers(1)),
-        calibration_ms=calibration_ms,
-        peak_factor=3,
-        database_cores=16,
-        node_gib=25,
+    source = Source("results/x", "python -m lab bench --stores=log", 50.0)
+    costs = Measured(
+        list(candidates or (PULL, RING)),
+        servers or on_servers(1),
+        *(source, [source], 3_506, [], frozenset()),
     )
+    return advise(situation, costs, calibration_ms=calibration_ms)
 
 
 def test_cores_are_those_calculated_by_hand():
@@ -130,6 +125,16 @@ def test_cores_are_those_calculated_by_hand():
     assert found.lag_ms == pytest.approx(75 + 15 * 100 * 2 * each_us / 1000)
     pulled = needs(PULL, HERE)
     assert pulled.total == pytest.approx(100 * (500 + 10 * (600 + 99 * 4)) / 1e6)
+    half = replace(HERE, active=0.5)
+    assert half.recipients == 99 / 2
+    assert needs(RING, half).cores["workers"] < needs(RING, HERE).cores["workers"]
+
+
+@given(st.floats(0.1, 1e5), st.floats(0.1, 1e5), st.floats(0.01, 1))
+def test_more_posts_never_need_fewer_cores(one, other, busy):
+    few, many = (replace(HERE, posts_per_s=rate, busy=busy) for rate in sorted((one, other)))
+
+    assert needs(RING, many).total >= needs(RING, few).total * (1 - 1e-9)
 
 
 def test_the_crossover_is_where_both_need_the_same():
@@ -140,119 +145,6 @@ def test_the_crossover_is_where_both_need_the_same():
     assert needs(PULL, replace(HERE, reads_per_post=at / 2)).total < needs(RING, HERE).total
 
 
-def primaries_of(advice):
-    (row,) = [row for row in _amounts(advice).rows if row[0].startswith("primaries")]
-    return row[1]
-
-
-def test_a_cluster_is_as_large_as_memory_or_cores_need():
-    """A delivery costs the primaries 1.5 times as much as one Redis, and 800 entries 6.4 kB."""
-    ring = replace(RING, in_cluster=1.5)
-    many = replace(HERE, people=10_000_000, posts_per_s=100.0)
-    busy = replace(HERE, posts_per_s=20_000.0)
-    used = needs(ring, busy).cores["redis"]
-
-    assert primaries_of(advice(HERE, ring)) == "1"
-    assert primaries_of(advice(many, ring)) == f"{ceil(10_000_000 * 6_400 / 2**30 / 25)}"
-    assert primaries_of(advice(busy, ring)) == f"{ceil(used * 1.5 / 0.5)}"
-    assert primaries_of(advice(HERE, RING)) == "not measured"
-
-
-def test_what_a_cluster_costs_comes_from_the_largest_that_was_measured():
-    plain = rows()
-    small = [row | {"store": "ring@cluster2", "server_us": 9.0} for row in plain]
-    large = [
-        row | {"store": "ring@cluster8", "server_us": 1.25 * row["server_us"]} for row in plain
-    ]
-
-    assert _in_cluster(Cells("ring", plain), [*plain, *small, *large]) == pytest.approx(1.25)
-    assert _in_cluster(Cells("ring", plain), plain) is None
-
-
-def test_people_who_do_not_come_are_not_delivered_to():
-    half = replace(HERE, active=0.5)
-
-    assert half.recipients == 99 / 2
-    assert needs(RING, half).cores["workers"] < needs(RING, HERE).cores["workers"]
-
-
-def test_dense_cells_are_refused_for_sparse_graphs():
-    dense = Cells("ring", [row for row in rows() if row["people"] == 1_000])
-
-    with pytest.raises(NotMeasured, match=r"lab bench --people"):
-        dense.delivery(1_000_000, 500, 250)
-
-
-def test_beyond_the_measured_people_a_batch_as_sparse_stands_for_it():
-    """250 posts to 500 are 1.25 per timeline at 100,000 people, and 0.00125 at 100 million."""
-    cells = Cells("ring", rows())
-    found = cells.delivery(100_000_000, 500, 250)
-
-    assert found.projected == "projected from 100,000 people"
-    assert found.us >= cells.delivery(100_000, 500, 250).us
-    assert found == cells.delivery(100_000, 500, 0.46 * 100_000 / 501)._replace(
-        projected=found.projected
-    )
-
-
-@pytest.mark.parametrize(("people", "friends"), [(500, 50), (10_000, 2), (10_000, 501)])
-def test_what_lies_beside_the_cells_is_not_extrapolated(people, friends):
-    with pytest.raises(NotMeasured):
-        Cells("ring", rows()).delivery(people, friends, 10)
-
-
-def test_the_cheapest_within_the_budget_is_advised():
-    assert verdict(advice()).startswith("Take mysql_tuned-outbox-ring")
-    few = replace(HERE, reads_per_post=0)
-    assert verdict(advice(few)).startswith("Take mysql_tuned-pull")
-    hurried = verdict(advice(replace(HERE, lag_ms=50)))
-    assert hurried.startswith("Take mysql_tuned-pull")
-    assert "mysql_tuned-outbox-ring costs less, but its lag is 76 ms" in hurried
-
-
-def test_a_difference_below_a_tenth_is_a_tie():
-    alike = replace(RING, name="other", post_us=RING.post_us | {"web": 550.0})
-
-    assert "a tie" in verdict(advice(HERE, RING, alike))
-    assert "a tie" not in verdict(advice(HERE, RING, PULL))
-
-
-def test_a_server_that_saves_a_tenth_is_named_and_the_plainest_of_a_tie():
-    """Nearly all cores are the app server's here, so what that saves the whole saves."""
-    saving, tied = (advice(servers=on_servers(it)) for it in (0.7, 0.95))
-
-    assert saving.best.candidate.name == "mysql_tuned-outbox-ring@granian"
-    assert saving.best.cores["web"] == pytest.approx(0.7 * needs(RING, HERE).cores["web"])
-    assert "mysql_tuned-outbox-ring needs" in verdict(saving)
-    assert "take mysql_tuned-outbox-ring@granian+proxy" in verdict(saving)
-    assert tied.best.candidate.name == "mysql_tuned-outbox-ring"
-    assert "a tie (below 10%), so take the plainer one" in verdict(tied)
-    assert "take mysql_tuned-outbox-ring@proxy" in verdict(tied)
-
-
-def test_servers_are_compared_by_the_variant_that_is_advised():
-    """On gunicorn both tie and the one with fewer parts is first; on Granian the other saves."""
-    plain = replace(PULL, merged_us=NONE, read_us=PULL.read_us | {"database": 150.0})
-    found = advice(HERE, RING, plain, servers=on_servers(0.1))
-
-    assert advice(HERE, RING, plain).best.candidate.pulls
-    assert found.best.candidate.name == "mysql_tuned-outbox-ring@granian"
-    assert {it.candidate.pulls for it in found.on_servers.values()} == {False}
-
-
-def test_a_proxy_is_added_to_what_the_app_server_needs():
-    *_, proxied = on_servers(0.7)
-    alone, found = needs(RING, HERE), needs(served(RING, proxied), HERE)
-
-    assert found.cores["proxy"] == pytest.approx(0.1 * alone.cores["web"])
-    assert found.total == pytest.approx(alone.total - 0.2 * alone.cores["web"])
-
-
-def test_another_speed_of_the_machine_is_told():
-    assert not advice().remarks
-    assert "2.00 times as long" in advice(calibration_ms=100.0).remarks[0]
-
-
 def test_whom_to_pull_by_cost_and_by_lag():
     found = needs(RING, HERE)
 
@@ -260,18 +152,17 @@ def test_whom_to_pull_by_cost_and_by_lag():
     assert most_friends_in(1_000, found) == pytest.approx(925_000 / found.delivery.us)
 
 
-def test_a_full_role_is_told_with_its_rate():
-    rate = rate_at(lambda it: needs(RING, it).cores["redis"], 1, HERE)
+def test_a_full_role_has_a_rate():
+    rate = rate_at(lambda at: needs(RING, at).cores["redis"], 1, HERE)
 
-    at = needs(RING, replace(HERE, posts_per_s=rate))
-    assert at.cores["redis"] == pytest.approx(1, rel=0.01)
-    assert rate_at(lambda it: needs(RING, it).cores["database"], 1, HERE) is None
+    full = needs(RING, replace(HERE, posts_per_s=rate))
+    assert full.cores["redis"] == pytest.approx(1, rel=0.01)
+    assert rate_at(lambda at: needs(RING, at).cores["database"], 1, HERE) == inf
 
 
-def test_a_limit_at_batches_that_were_not_measured_is_told_so():
+def test_a_limit_at_batches_that_were_not_measured_has_no_rate():
     """100/s are batches dense enough for 1,000 people; at half of that a web core is full."""
-    one_size = Cells("ring", [row for row in rows() if row["people"] == 1_000])
-    ring = replace(RING, cells=one_size)
+    ring = replace(RING, cells=Cells("ring", rows(1_000)))
     there = replace(HERE, people=5_001, friends=499, reads_per_post=30)
     _, _, breaks, *_ = tables(advice(there, ring))
 
@@ -288,25 +179,128 @@ def test_what_cannot_matter_is_left_out():
     assert pulled.rows[-1][:2] == ["pull authors above (friends; lag)", "nobody"]
 
 
-RATES = st.floats(0.1, 1e5)
-READS = st.floats(0, 1e3)
+def test_a_cluster_is_as_large_as_memory_or_cores_need():
+    """A delivery costs the primaries 1.5 times as much as one Redis, and 800 entries 6.4 kB."""
+    ring = replace(RING, in_cluster=1.5)
+    many = replace(HERE, people=10_000_000)
+    busy = replace(HERE, posts_per_s=20_000.0)
+    used = needs(ring, busy).cores["redis"]
+
+    def primaries(*asked):
+        (row,) = [row for row in amounts(advice(*asked)).rows if row[0].startswith("primaries")]
+        return row[1]
+
+    assert primaries(HERE, ring) == "1"
+    assert primaries(many, ring) == f"{ceil(10_000_000 * 6_400 / 2**30 / 25)}"
+    assert primaries(busy, ring) == f"{ceil(used * 1.5 / 0.5)}"
+    assert primaries(HERE, RING) == "not measured"
 
 
-@given(RATES, READS, READS)
-def test_more_reads_never_make_pull_cheaper_next_to_push(posts, some, others):
-    few, many = (
-        replace(HERE, posts_per_s=posts, reads_per_post=it) for it in sorted((some, others))
-    )
+def test_what_a_cluster_costs_comes_from_the_largest_that_was_measured():
+    plain = rows()
+    small = [row | {"server_us": 9.0} for row in rows(store="ring@cluster2")]
+    large = [row | {"server_us": 1.25 * row["server_us"]} for row in rows(store="ring@cluster8")]
 
-    before = needs(PULL, few).total - needs(RING, few).total
-    assert needs(PULL, many).total - needs(RING, many).total >= before - 1e-6 * abs(before)
+    assert in_largest_cluster(RING.cells, [*plain, *small, *large]) == pytest.approx(1.25)
+    assert in_largest_cluster(RING.cells, plain) is None
 
 
-@given(RATES, RATES, st.floats(0.01, 1))
-def test_more_posts_never_need_fewer_cores(some, others, busy):
-    few, many = (replace(HERE, posts_per_s=it, busy=busy) for it in sorted((some, others)))
+def test_dense_cells_are_refused_for_sparse_graphs():
+    with pytest.raises(NotMeasured, match=r"lab bench --people"):
+        Cells("ring", rows(1_000)).delivery(1_000_000, 500, 250)
 
-    assert needs(RING, many).total >= needs(RING, few).total * (1 - 1e-9)
+
+def test_beyond_the_measured_people_a_batch_as_sparse_stands_for_it():
+    """250 posts to 500 are 1.25 per timeline at 100,000 people, and 0.00125 at 100 million."""
+    found = RING.cells.delivery(100_000_000, 500, 250)
+
+    assert found.projected == "projected from 100,000 people"
+    assert found.us >= RING.cells.delivery(100_000, 500, 250).us
+    assert found.us == RING.cells.delivery(100_000, 500, 0.46 * 100_000 / 501).us
+
+
+@pytest.mark.parametrize(("people", "friends"), [(500, 50), (10_000, 2), (10_000, 501.5)])
+def test_the_bench_that_an_error_names_is_enough(people, friends):
+    with pytest.raises(NotMeasured, match="run python -m lab bench --people=") as refused:
+        RING.cells.delivery(people, friends, 10)
+
+    options = dict(re.findall(r"--(people|friends)=([\d,]+)", str(refused.value)))
+    named = {name: tuple(map(int, numbers.split(","))) for name, numbers in options.items()}
+    graphs = Grid.checked(**named).graphs
+    cells = [{"people": p, "friends": f, "batch": b} for p, f in graphs for b in (1, 10)]
+    benched = Cells("ring", [rows()[0] | cell for cell in cells])
+    assert benched.delivery(people, friends, 10).us > 0
+
+
+def test_the_cheapest_within_the_budget_is_advised():
+    assert verdict(advice()).startswith("Take mysql_tuned-outbox-ring")
+    assert verdict(advice(replace(HERE, reads_per_post=0))).startswith("Take mysql_tuned-pull")
+    hurried = verdict(advice(replace(HERE, lag_ms=50)))
+    assert hurried.startswith("Take mysql_tuned-pull")
+    assert "mysql_tuned-outbox-ring costs less, but its lag is 76 ms" in hurried
+
+
+def test_a_budget_that_nothing_keeps_is_refused_with_one_that_is_kept():
+    with pytest.raises(ValueError, match="allow 76, which mysql_tuned-outbox-ring keeps"):
+        advice(replace(HERE, lag_ms=50), RING)
+    assert advice(replace(HERE, lag_ms=76), RING).best
+
+
+def test_a_tie_goes_to_the_one_with_fewer_parts_and_says_so():
+    """The same deliveries without a Redis need a little more CPU, and a server less."""
+    plain = replace(RING, name="simple", uses_redis=False, read_us=RING.read_us | {"redis": 0.0})
+    dear = replace(plain, post_us=RING.post_us | {"web": 2_000.0})
+    dearer = replace(plain, post_us=RING.post_us | {"web": 5_000.0})
+
+    tied = verdict(advice(HERE, RING, dear))
+    assert tied.startswith("It is a tie: take the simpler one, simple (parts beside it, ")
+    assert "drainers and Redis: 1, not 2)" in tied
+    assert "below 10% apart" in tied
+    assert verdict(advice(HERE, RING, dearer)).startswith("Take mysql_tuned-outbox-ring: ")
+
+
+def test_a_server_that_saves_a_tenth_is_named_and_the_plainest_of_a_tie():
+    """Nearly all cores are the app server's here, so what that saves the whole saves."""
+    saving, tied = (advice(servers=on_servers(granian_web)) for granian_web in (0.7, 0.95))
+
+    assert saving.best.candidate.name == f"{RING_NAME}@granian"
+    assert saving.best.cores["web"] == pytest.approx(0.7 * needs(RING, HERE).cores["web"])
+    assert f"{RING_NAME} needs" in verdict(saving)
+    assert f"take {RING_NAME}@granian+proxy" in verdict(saving)
+    assert tied.best.candidate.name == RING_NAME
+    assert "a tie (below 10%), so take the plainer one" in verdict(tied)
+    assert f"take {RING_NAME}@proxy" in verdict(tied)
+
+
+def test_servers_are_compared_by_the_variant_that_is_advised():
+    """On gunicorn both tie and the one with fewer parts is first; on Granian the other saves."""
+    plain = replace(PULL, merged_us=NONE, read_us=PULL.read_us | {"database": 150.0})
+    found = advice(HERE, RING, plain, servers=on_servers(0.1))
+
+    assert advice(HERE, RING, plain).best.candidate.pulls
+    assert found.best.candidate.name == f"{RING_NAME}@granian"
+    assert {needed.candidate.pulls for needed in found.on_servers.values()} == {False}
+
+
+def test_a_proxy_is_added_to_what_the_app_server_needs():
+    *_, proxied = on_servers(0.7)
+    alone, found = needs(RING, HERE), needs(served(RING, proxied), HERE)
+
+    assert found.cores["proxy"] == pytest.approx(0.1 * alone.cores["web"])
+    assert found.total == pytest.approx(alone.total - 0.2 * alone.cores["web"])
+
+
+def test_remarks_name_another_speed_of_the_machine_and_a_bench_without_servers():
+    assert not advice().remarks
+    assert "2.00 times as long" in advice(calibration_ms=100.0).remarks[0]
+    (remark,) = advice(servers=[ALONE]).remarks
+    assert "run python -m lab bench --stores=log with ring" in remark
+
+
+def test_every_figure_of_the_tables_has_its_source():
+    for table in tables(advice()):
+        assert table.head[-1] == "from"
+        assert all(row[-1] for row in table.rows)
 
 
 def test_degrees_are_read_one_or_counted_per_line(tmp_path):
@@ -325,7 +319,7 @@ def test_a_malformed_line_of_degrees_is_named(tmp_path, line):
         degrees(path)
 
 
-def run(variant, posts, reads, cpu_s, **figures):
+def run(variant, posts, reads, cpu_s):
     """A run of ten seconds of the experiment mixed with 1,000 people and 500 friends."""
     seed = {"graph": "ring", "people": 1_000, "friends": 500}
     return Result(
@@ -341,15 +335,14 @@ def run(variant, posts, reads, cpu_s, **figures):
         audit=CLEAN,
         cpu_s=NONE | cpu_s,
         extra={"posts": float(posts), "reads": float(reads)},
-        **figures,
     )
 
 
 def runs(posts, reads, factor=1.0):
     """A post of ring costs 500 µs of web and 150 of the drainer, a read 600; pull merges."""
     used = {
-        "mysql_tuned-outbox-ring": {"web": 500 * posts + 600 * reads, "workers": 150 * posts},
-        "mysql_tuned-pull": {"web": 500 * posts + 600 * reads, "database": 2_000 * reads},
+        RING_NAME: {"web": 500 * posts + 600 * reads, "workers": 150 * posts},
+        PULL.name: {"web": 500 * posts + 600 * reads, "database": 2_000 * reads},
     }
     return [
         run(name, posts, reads, {role: us * factor / 1e6 for role, us in by_role.items()})
@@ -360,7 +353,12 @@ def runs(posts, reads, factor=1.0):
 def measured_below(below):
     """A bench and results of mixed, below a folder."""
     record = Record(below / "bench", ENVIRONMENT)
-    record.rows = rows(dense_us=0.1)
+    record.rows = rows()
+    record.requests = [
+        {"request": request, "server": server, "bytes": 3_506, "web_us": factor * us}
+        for request, factor in (("POST /v1/posts/", 2), ("GET /v1/feed/", 1))
+        for server, us in (("gunicorn", 500), ("granian", 300))
+    ]
     record.write()
     for number, result in enumerate([*runs(2_000, 0), *runs(2_000, 2_000), *runs(1, 2_000)]):
         result.write(below / "mixed" / str(number))
@@ -372,23 +370,23 @@ def folders(tmp_path):
     return measured_below(tmp_path / "results")
 
 
-def test_what_an_idle_drainer_uses_is_no_part_of_a_read(folders):
-    idle = {"web": 600 * 2_000 / 1e6, "workers": 0.2}
-    run("mysql_tuned-outbox-ring", 1, 2_000, idle).write(folders / "mixed" / "4")
-    ring = next(it for it in measured(newest(folders)).candidates if not it.pulls)
-
-    assert ring.base_cores["workers"] == pytest.approx(0.02, abs=0.001)
-    assert ring.read_us["workers"] == 0
-
-
 def test_deliveries_are_taken_out_of_posts_and_merging_out_of_reads(folders):
-    by_name = {it.name: it for it in measured(newest(folders)).candidates}
-    ring, pull = by_name["mysql_tuned-outbox-ring"], by_name["mysql_tuned-pull"]
+    ring, pull = measured(newest(folders)).candidates
 
+    assert (ring.name, pull.name) == (RING_NAME, PULL.name)
     assert ring.post_us["workers"] == pytest.approx(150 - 501 * 0.1, abs=0.2)
     assert ring.read_us["web"] == pytest.approx(600, abs=0.1)
     assert pull.merged_us["database"] == pytest.approx(2_000 / 500)
     assert pull.read_us["database"] == pytest.approx(0, abs=0.1)
+
+
+def test_what_an_idle_drainer_uses_is_no_part_of_a_read(folders):
+    idle = {"web": 600 * 2_000 / 1e6, "workers": 0.2}
+    run(RING_NAME, 1, 2_000, idle).write(folders / "mixed" / "4")
+    ring, _ = measured(newest(folders)).candidates
+
+    assert ring.base_cores["workers"] == pytest.approx(0.02, abs=0.001)
+    assert ring.read_us["workers"] == 0
 
 
 def test_a_prediction_is_compared_with_runs_that_it_was_not_made_from(folders):
@@ -400,92 +398,27 @@ def test_a_prediction_is_compared_with_runs_that_it_was_not_made_from(folders):
         check(runs(2_000, 2_000), known)
 
 
-def requests(**server_us):
-    """What a post and a feed cost: twice as much for a post."""
-    return [
-        {"request": request, "server": server, "bytes": 3_506, "web_us": factor * us}
-        for request, factor in (("POST /v1/posts/", 2), ("GET /v1/feed/", 1))
-        for server, us in server_us.items()
-    ]
+def test_runs_on_another_server_are_predicted_but_no_candidates(folders):
+    on_granian = f"{RING_NAME}@granian"
+    run(on_granian, 1_000, 10_000, {"web": 0.6 * 6.5, "workers": 0.15}).write(folders / "mixed/9")
+    known = measured(newest(folders))
+    used = {"web": 0.6 * (500 * 500 + 600 * 5_000) / 1e6, "workers": 0.075}
+    table, holds = check([run(on_granian, 500, 5_000, used)], known)
 
-
-def test_the_costs_of_servers_are_those_of_the_bench(folders):
-    record = Record.read(folders / "bench")
-    record.requests = requests(gunicorn=500, granian=300)
-    record.write()
-
-    plain, granian = measured(newest(folders)).servers
+    plain, granian = known.servers
     assert plain.post == plain.read == {"web": 1.0, "proxy": 0.0}
     assert granian.post == granian.read == {"web": 0.6, "proxy": 0.0}
-
-
-def test_runs_on_another_server_are_predicted_but_no_candidates(folders):
-    ring = "mysql_tuned-outbox-ring@granian"
-    run(ring, 1_000, 10_000, {"web": 0.6 * 6.5, "workers": 0.15}).write(folders / "mixed" / "9")
-    record = Record.read(folders / "bench")
-    record.requests = requests(gunicorn=500, granian=300)
-    record.write()
-    known = measured(newest(folders))
-
-    assert ring not in [it.name for it in known.candidates]
-    used = {"web": 0.6 * (500 * 500 + 600 * 5_000) / 1e6, "workers": 0.075}
-    table, holds = check([run(ring, 500, 5_000, used)], known)
+    assert len(known.candidates) == 2
     assert holds
-    assert table.rows[0][0].startswith(ring)
+    assert table.rows[0][0].startswith(on_granian)
 
 
-def test_a_bench_without_servers_is_read_with_the_command_that_measures_them(folders):
+def test_a_bench_without_app_servers_is_read(folders):
+    record = Record.read(folders / "bench")
+    record.requests = []
+    record.write()
+
     assert measured(newest(folders)).servers == [ALONE]
-
-    (remark,) = advice(servers=[ALONE]).remarks
-    assert remark.endswith("run python -m lab bench --stores=ring,log")
-
-
-ASKED = ["--people=10000", "--friends=99", "--posts-per-s=100"]
-
-
-def test_the_command_writes_a_page_that_names_its_sources(folders, tmp_path, capsys):
-    costs = f"--costs={folders / 'bench'},{folders / 'mixed'}"
-
-    assert main(["advise", *ASKED, costs, f"--out={tmp_path / 'out'}", "--markdown"]) == 0
-
-    told, page = capsys.readouterr().out, (tmp_path / "out" / "advice.html").read_text()
-    for text in (told, page):
-        assert "Take mysql_tuned-outbox-ring" in text
-        assert str(folders / "bench") in text
-        assert str(folders / "mixed") in text
-    assert page.count("<svg") == 4
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--active=2"],
-        ["--busy=1.1"],
-        ["--reads-per-post=-1"],
-        ["--reads-per-post=nan"],
-        ["--largest=50"],
-        ["--largest=10000"],
-        ["--daily-users=5"],
-        ["--degrees=none.csv"],
-        ["--costs=nowhere"],
-        ["--lag-ms=nan"],
-        ["--people=1000000000", "--friends=2"],
-    ],
-)
-def test_bad_input_is_refused_and_writes_nothing(folders, tmp_path, options):
-    out = tmp_path / "out"
-    known = f"--costs={folders / 'bench'},{folders / 'mixed'}"
-
-    with pytest.raises(SystemExit):
-        main(["advise", *ASKED, known, f"--out={out}", *options])
-
-    assert not out.exists()
-
-
-def test_without_costs_the_commands_are_told(tmp_path):
-    with pytest.raises(ValueError, match=r"lab bench .*; .* lab run mixed"):
-        newest(tmp_path)
 
 
 def test_costs_are_from_all_results_of_the_newest_commit_but_those_to_check(tmp_path):
@@ -496,70 +429,63 @@ def test_costs_are_from_all_results_of_the_newest_commit_but_those_to_check(tmp_
         result.write(tmp_path / name / "run")
         os.utime(tmp_path / name, (number, number))
 
-    assert {it.name for it in newest(tmp_path)} == {"bench", "slow", "new"}
-    assert {it.name for it in newest(tmp_path, without=tmp_path / "slow")} == {"bench", "new"}
+    assert {folder.name for folder in newest(tmp_path)} == {"bench", "slow", "new"}
+    without = newest(tmp_path, without=tmp_path / "slow")
+    assert {folder.name for folder in without} == {"bench", "new"}
 
 
-def test_every_figure_of_the_tables_has_its_source(tmp_path):
-    for table in tables(advice()):
-        assert table.head[-1] == "from"
-        assert all(row[-1] for row in table.rows)
-    page = page_of(advice())
-    assert page.write(tmp_path / "advice.html").exists()
-    assert "| mysql_tuned-pull |" in page.as_markdown()
-
-
-def test_a_tie_goes_to_the_one_with_fewer_parts_and_says_so():
-    """The same deliveries without a Redis need a little more CPU, and a server less."""
-    plain = replace(RING, name="simple", uses_redis=False, read_us=RING.read_us | {"redis": 0.0})
-    dear = replace(plain, post_us=RING.post_us | {"web": 2_000.0})
-    dearer = replace(plain, post_us=RING.post_us | {"web": 5_000.0})
-
-    said = verdict(advice(HERE, RING, dear))
-    assert said.startswith("It is a tie: take the simpler one, simple (parts beside it, ")
-    assert "drainers and Redis: 1, not 2)" in said
-    assert "below 10% apart" in said
-    assert verdict(advice(HERE, RING, dearer)).startswith("Take mysql_tuned-outbox-ring: ")
-
-
-@pytest.mark.parametrize(("people", "friends"), [(500, 50), (10_000, 2), (10_000, 501.5)])
-def test_the_bench_that_an_error_names_is_enough(people, friends):
-    with pytest.raises(NotMeasured, match="run python -m lab bench --people=") as refused:
-        Cells("ring", rows()).delivery(people, friends, 10)
-
-    options = dict(re.findall(r"--(people|friends)=([\d,]+)", str(refused.value)))
-    named = {name: map(int, numbers.split(",")) for name, numbers in options.items()}
-    grid = Grid.checked(**{name: tuple(numbers) for name, numbers in named.items()})
-    cells = [{"people": p, "friends": f, "batch": b} for p, f in grid.graphs for b in (1, 10)]
-    benched = [rows()[0] | cell for cell in cells]
-    assert Cells("ring", benched).delivery(people, friends, 10).us > 0
-
-
-def test_an_error_names_one_thing_to_do(folders):
+def test_an_error_names_one_thing_to_do(folders, tmp_path):
+    with pytest.raises(ValueError, match=r"lab bench .*; .* lab run mixed"):
+        newest(tmp_path / "empty")
+    with pytest.raises(ValueError, match="lab run mixed") as only_bench:
+        newest(folders, without=folders / "mixed")
+    assert "lab bench" not in str(only_bench.value)
     unknown = replace(RING, cells=Cells("ring", []))
     with pytest.raises(NotMeasured) as refused:
         advice(HERE, PULL, unknown, replace(unknown, name="other"))
     assert str(refused.value).count("lab bench") == 1
-    with pytest.raises(ValueError, match="lab run mixed") as only_bench:
-        newest(folders, without=folders / "mixed")
-    assert "lab bench" not in str(only_bench.value)
+
+
+ASKED = ["--people=10000", "--friends=99", "--posts-per-s=100"]
+
+
+def test_the_command_writes_a_page_that_names_its_sources(folders, tmp_path, capsys):
+    costs = f"--costs={folders / 'bench'},{folders / 'mixed'}"
+
+    assert main(["advise", *ASKED, costs, f"--out={tmp_path / 'out'}", "--markdown"]) == 0
+
+    markdown, page = capsys.readouterr().out, (tmp_path / "out" / "advice.html").read_text()
+    assert "| mysql_tuned-pull@granian |" in markdown
+    for text in (markdown, page):
+        assert "Take mysql_tuned-outbox-ring" in text
+        assert str(folders / "bench") in text
+        assert str(folders / "mixed") in text
+    assert page.count("<svg") == 2  # one for wide windows, one for phones
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("options", "error"),
     [
-        ({"largest": 50}, "--largest must be 99 or more"),
-        ({"largest": 10_000}, "--people must be above 10,000"),
-        ({"friends": 0.5}, "people need 1 friend or more"),
+        (["--active=2"], "--active must be above 0"),
+        (["--busy=1.1"], "--busy must be above 0"),
+        (["--reads-per-post=-1"], "--reads-per-post"),
+        (["--reads-per-post=nan"], "--reads-per-post"),
+        (["--largest=50"], "--largest must be 99 or more"),
+        (["--largest=10000"], "--people must be above 10,000"),
+        (["--friends=0.5"], "people need 1 friend or more"),
+        (["--daily-users=5"], "not allowed with"),
+        (["--degrees=none.csv"], "not allowed with"),
+        (["--costs=nowhere"], "--costs needs one bench"),
+        (["--lag-ms=nan"], "--lag-ms"),
+        (["--people=1000000000", "--friends=2"], "not measured"),
     ],
 )
-def test_people_that_are_impossible_are_told_which_number_to_change(changes, told):
-    with pytest.raises(ValueError, match=told):
-        replace(HERE, **changes)
+def test_bad_input_is_refused_and_writes_nothing(folders, tmp_path, capsys, options, error):
+    out = tmp_path / "out"
+    known = f"--costs={folders / 'bench'},{folders / 'mixed'}"
 
+    with pytest.raises(SystemExit):
+        main(["advise", *ASKED, known, f"--out={out}", *options])
 
-def test_a_budget_that_nothing_keeps_is_told_with_one_that_is_kept():
-    hurried = replace(HERE, lag_ms=50)
-    with pytest.raises(ValueError, match="allow 76, which mysql_tuned-outbox-ring keeps"):
-        advice(hurried, RING)
-    assert advice(replace(HERE, lag_ms=76), RING).best
+    assert error in capsys.readouterr().err
+    assert not out.exists()

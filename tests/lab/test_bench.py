@@ -7,15 +7,12 @@ import subprocess
 import sys
 from contextlib import redirect_stdout
 from itertools import product
-from types import SimpleNamespace
 
 import pytest
 
 from lab.__main__ import main
-from lab.bench import floors, requests
-from lab.bench.record import Record
+from lab.bench import requests
 from lab.bench.targets import choose
-from launch.processes import Processes, RunFailed
 from launch.variants import GRANIAN, GUNICORN, PROXIED, UnknownVariant
 from tests.lab.test_traps import PLANTED
 
@@ -33,8 +30,6 @@ def run(tmp_path_factory):
     out = tmp_path_factory.mktemp("bench")
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as printed:
         patch.setattr(requests, "ROUNDS", 2)
-        patch.setattr(floors, "COUNT", 20_000)
-        patch.setattr(floors, "POSTS", 20)
         stores = "--stores=mysql_tuned-setbased,ring"
         status = main(["bench", *SMALL, stores, f"--out={out}", "--json"])
     return status, json.loads(printed.getvalue()), out
@@ -62,23 +57,6 @@ def test_a_row_has_cpu_time_within_the_elapsed_time_and_bytes_per_entry(store, l
         assert 0 < row["client_us"] <= passed_us * 1.1
         assert 0 < row["server_us"] <= passed_us * os.cpu_count()
         assert least <= row["bytes_per_entry"] < most
-
-
-def test_the_floors_of_the_servers_have_rows(run):
-    found = [row for row in run[1] if row["kind"] == "floor"]
-
-    assert [row["store"] for row in found] == [*floors.COMMANDS, "load data"]
-    assert all(row["deliveries_per_s"] > 100 for row in found)
-
-
-def test_a_server_that_refuses_its_floor_does_not_end_the_bench(tmp_path):
-    """Nothing listens at this port."""
-    with Processes(tmp_path / "logs") as processes:
-        mysql = SimpleNamespace(port=1)
-        site = SimpleNamespace(mysql=mysql, folder=tmp_path, processes=processes)
-
-        with pytest.raises(RunFailed, match="load data: "):
-            floors.bench_mysql(site, Record(tmp_path, {}), lambda doing: None)
 
 
 def test_the_data_is_saved_beside_tables_and_pictures(run):
