@@ -1,10 +1,10 @@
 """The advice: what is cheapest, what it needs, what breaks first, and whom to pull."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from math import ceil, inf
 
-from lab.advise.candidates import RUN_THESE, Measured, served
+from lab.advise.candidates import RUN_THESE, Measured
 from lab.advise.cells import Delivery, NotMeasured
 from lab.advise.model import (
     TIE,
@@ -50,13 +50,11 @@ class Advice:
     situation: Situation
     measured: Measured
     every: list[Needs]
-    """All candidates, the one that needs fewest cores first."""
+    """All candidates without a proxy, the one that needs fewest cores first."""
     kept_budget: list[Needs]
     """Those that keep the budget for lag, the advised one first."""
-    server: str
-    """The app server that all candidates are on, like granian+proxy."""
-    on_servers: Mapping[str, Needs]
-    """The best on each app server that was measured."""
+    proxied: Needs | None
+    """The advised one behind a proxy, if that was measured."""
     remarks: list[str]
 
     @property
@@ -65,55 +63,52 @@ class Advice:
 
     @property
     def pull(self) -> Needs | None:
-        return next((needed for needed in self.every if needed.candidate.pulls), None)
+        """The pull variant that needs fewest cores, on the advised app server."""
+        return self._cheapest(self.every, pulls=True)
 
     @property
     def push(self) -> Needs | None:
-        """The push variant that needs fewest cores within the budget for lag."""
-        return next((needed for needed in self.kept_budget if not needed.candidate.pulls), None)
+        """The push variant that needs fewest cores within the budget for lag, on that server."""
+        return self._cheapest(self.kept_budget, pulls=False)
+
+    def _cheapest(self, every: Iterable[Needs], *, pulls: bool) -> Needs | None:
+        for needed in every:
+            candidate = needed.candidate
+            if candidate.pulls == pulls and candidate.server == self.best.candidate.server:
+                return needed
+        return None
 
 
 def advise(situation: Situation, measured: Measured, *, calibration_ms: float) -> Advice:
     """Compare all candidates. Raises NotMeasured if there are no costs of a push variant."""
-    on_gunicorn, unknown = [], []
+    known: dict[str, Needs] = {}
+    unknown: dict[str, None] = {}
     for candidate in measured.candidates:
         try:
-            on_gunicorn.append(needs(candidate, situation))
+            known[candidate.name] = needs(candidate, situation)
         except NotMeasured as error:
-            unknown.append(str(error))
-    if all(needed.candidate.pulls for needed in on_gunicorn):
+            unknown[str(error)] = None
+    if all(needed.candidate.pulls for needed in known.values()):
         raise NotMeasured([*unknown, *measured.left_out, f"no push was measured: {RUN_THESE}"][0])
-    plain = advised(on_gunicorn, situation.lag_ms)
-    if not plain:
-        fastest = min(on_gunicorn, key=lambda needed: needed.lag_ms)
+    compared = [
+        needed for needed in known.values() if not needed.candidate.server.endswith(PROXIED)
+    ]
+    kept_budget = advised(compared, situation.lag_ms)
+    if not kept_budget:
+        fastest = min(compared, key=lambda needed: needed.lag_ms)
         raise ValueError(
             f"nothing keeps --lag-ms {situation.lag_ms:g}: allow {ceil(fastest.lag_ms)}, which "
             f"{fastest.candidate.name} keeps"
         )
-    every_on = {
-        server.name: [needs(served(needed.candidate, server), situation) for needed in on_gunicorn]
-        for server in measured.servers
-    }
-    at = on_gunicorn.index(plain[0])
-    server = plainest({name: of_server[at] for name, of_server in every_on.items()})
-    kept_budget = advised(every_on[server], situation.lag_ms)
-    at = every_on[server].index(kept_budget[0])
+    best = kept_budget[0].candidate
     return Advice(
         situation,
         measured,
-        every=sorted(every_on[server], key=lambda needed: needed.total),
+        every=sorted(compared, key=lambda needed: needed.total),
         kept_budget=kept_budget,
-        server=server,
-        on_servers={name: of_server[at] for name, of_server in every_on.items()},
+        proxied=known.get(replace(best, server=best.server + PROXIED).name),
         remarks=[*measured.left_out, *_doubts(measured, calibration_ms), *unknown],
     )
-
-
-def plainest(on_servers: Mapping[str, Needs]) -> str:
-    """Return the app server to take: gunicorn, unless another one without proxy beats a tie."""
-    alone = {name: of.total for name, of in on_servers.items() if not name.endswith(PROXIED)}
-    cheapest = min(alone, key=alone.__getitem__)
-    return GUNICORN if alone[GUNICORN] < TIE * alone[cheapest] else cheapest
 
 
 def _doubts(measured: Measured, now_ms: float) -> Iterator[str]:
@@ -124,20 +119,26 @@ def _doubts(measured: Measured, now_ms: float) -> Iterator[str]:
                 f"this machine takes {times:.2f} times as long now as when {source.folder} was "
                 "measured: measure again, or read cores as those of then"
             )
-    if len(measured.servers) == 1:
+    if {candidate.server for candidate in measured.candidates} == {GUNICORN}:
         bench = measured.bench
         yield NO_SERVERS.format(folder=bench.folder, command=bench.command)
 
 
 def verdict(advice: Advice) -> str:
-    best, rest = advice.best, advice.kept_budget[1:]
-    late = [
-        f" {needed.candidate.name} costs less, but its lag is {needed.lag_ms:.0f} ms."
-        for needed in advice.every
-        if needed.lag_ms > advice.situation.lag_ms and needed.total < best.total
-    ]
-    first = _first(best, rest[0]) if rest else f"Take {best.candidate.name}: {_cores(best)}."
-    return f"{first}{''.join(late)}{_server_verdict(advice)}"
+    best = advice.best
+    name, server = best.candidate.name, best.candidate.server
+    rest = [needed for needed in advice.kept_budget[1:] if needed.candidate.server == server]
+    text = _first(best, rest[0]) if rest else f"Take {name}: {_cores(best)}."
+    for needed in advice.every:
+        other, ratio = needed.candidate, needed.total / best.total
+        if needed.lag_ms > advice.situation.lag_ms and ratio < 1:
+            text += f" {other.name} costs less, but its lag is {needed.lag_ms:.0f} ms."
+        elif other.variant == best.candidate.variant and other.server != server:
+            tie = f", a tie (below {TIE - 1:.0%}), so take the plainer one" if ratio < 1 else ""
+            text += f" {other.name} needs {number(needed.total)} ({ratio:.2f} times as many{tie})."
+    if proxied := advice.proxied:
+        text += PUBLIC.format(name=proxied.candidate.name, cores=number(proxied.total))
+    return text
 
 
 def _first(best: Needs, following: Needs) -> str:
@@ -158,22 +159,8 @@ def _cores(needed: Needs) -> str:
     return f"{number(needed.total)} cores at 100 % busy"
 
 
-def _server_verdict(advice: Advice) -> str:
-    text = ""
-    for name, needed in advice.on_servers.items():
-        if name != advice.server and not name.endswith(PROXIED):
-            ratio = needed.total / advice.best.total
-            tie = f", a tie (below {TIE - 1:.0%}), so take the plainer one" if ratio < 1 else ""
-            text += f" {needed.candidate.name} needs {number(needed.total)} ({ratio:.2f} times as "
-            text += f"many{tie})."
-    if proxied := advice.on_servers.get(advice.server + PROXIED):
-        text += PUBLIC.format(name=proxied.candidate.name, cores=number(proxied.total))
-    return text
-
-
 def tables(advice: Advice) -> list[Table]:
-    parts = [_compared(advice), amounts(advice), _breaks(advice), _pulled(advice)]
-    return [*parts, _servers(advice)] if len(advice.on_servers) > 1 else parts
+    return [_compared(advice), amounts(advice), _breaks(advice), _pulled(advice)]
 
 
 def sources(advice: Advice) -> list[str]:
@@ -208,21 +195,6 @@ def _source_of(needed: Needs, situation: Situation) -> str:
         is_projected = situation.friends != needed.candidate.friends
         return f"{measured}, projected to {situation.friends:,.0f}" if is_projected else measured
     return f"{BOTH}, {needed.delivery.projected}" if needed.delivery.projected else BOTH
-
-
-def _servers(advice: Advice) -> Table:
-    plain = advice.on_servers[GUNICORN].total
-    rows = [
-        [
-            needed.candidate.name,
-            *map(number, (needed.cores["web"], needed.cores["proxy"], needed.total)),
-            f"{needed.total / plain:.2f}",
-            BOTH,
-        ]
-        for needed in advice.on_servers.values()
-    ]
-    head = ["variant", "web", "proxy", "all", "of gunicorn's", "from"]
-    return Table("App servers: cores at the peak, 100 % busy", head, rows)
 
 
 def amounts(advice: Advice) -> Table:
@@ -313,27 +285,22 @@ def _limits(advice: Advice) -> Iterator[tuple[str, float | None]]:
 def _pulled(advice: Advice) -> Table:
     """Whom to pull: by cost and by lag."""
     push = advice.push
-    rows = (
-        list(_pulled_rows(advice.situation, push.delivery, push, advice.pull))
-        if push and push.delivery
-        else []
-    )
+    rows = list(_whom_to_pull(advice, push, push.delivery)) if push and push.delivery else []
     return Table("Whom to pull", ["what", "figure", "note", "from"], rows)
 
 
-def _pulled_rows(
-    situation: Situation, delivery: Delivery, push: Needs, pull: Needs | None
-) -> Iterator[list[str]]:
+def _whom_to_pull(advice: Advice, push: Needs, delivery: Delivery) -> Iterator[list[str]]:
+    situation, pull, cost = advice.situation, advice.pull, None
     reads_each = situation.reads_per_post / situation.active
-    cost = reads_to_push_for(delivery, pull.candidate) if pull else None
     if pull:
         at, yours = crossover(pull, push, situation), f"you: {situation.reads_per_post:g}"
         reads = number(at) if at else "any"
         yield ["reads per post from which push is cheaper", reads, yours, BOTH]
+        cost = reads_to_push_for(delivery, pull.candidate)
         what = "push to a reader who reads at least (per post of the author)"
         note = f"you: {number(reads_each)} on average; the number of friends cancels"
         yield [what, number(cost), note, BOTH]
-    most = most_friends_in(situation.lag_ms, push) / situation.active
+    most = most_friends_in(situation.lag_ms, push, delivery) / situation.active
     is_late = situation.largest > most
     hint = f"FEED_PULL_ABOVE={most:.0f}" if is_late else "all can be pushed"
     note = f"largest: {situation.largest:,}: {hint}"

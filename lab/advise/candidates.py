@@ -34,9 +34,10 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True)
 class Candidate:
-    """One variant, with CPU microseconds by role."""
+    """One variant on an app server, with CPU microseconds by role."""
 
-    name: str
+    variant: str
+    """Without the app server."""
     pulls: bool
     is_inline: bool
     uses_redis: bool
@@ -55,6 +56,15 @@ class Candidate:
     in_cluster: float | None = None
     """Times as much as a delivery costs one Redis, it costs the primaries of a cluster: of the
     largest cluster that was measured."""
+    server: str = GUNICORN
+    """Like granian+proxy."""
+
+    @property
+    def name(self) -> str:
+        part = self.server.removeprefix(GUNICORN).removeprefix("+")
+        return (
+            f"{self.variant}{'+' if '@' in self.variant else '@'}{part}" if part else self.variant
+        )
 
     @property
     def linger_ms(self) -> float:
@@ -75,16 +85,11 @@ class Server(NamedTuple):
     read: Mapping[str, float]
 
 
-ALONE = Server(GUNICORN, {"web": 1.0}, {"web": 1.0})
-
-
 class Measured(NamedTuple):
     """Everything that the advice is made from."""
 
     candidates: list[Candidate]
-    """On gunicorn alone."""
-    servers: list[Server]
-    """Of a bench that has no others, gunicorn only."""
+    """Each variant on each app server of the bench, or on gunicorn if it has none."""
     bench: Source
     mixed: list[Source]
     page_bytes: float | None
@@ -128,8 +133,7 @@ def measured(folders: Sequence[Path]) -> Measured:
             left_out.append(str(error))
     pages = [request["bytes"] for request in record.requests if request["request"] == FEED.name]
     return Measured(
-        candidates,
-        servers=_servers(record),
+        [served(candidate, server) for candidate in candidates for server in _servers(record)],
         bench=_source(benches[0], [record.environment], record.environment["command"]),
         mixed=[
             _source(folder, [run.environment for run in of_folder], _command(of_folder))
@@ -143,15 +147,14 @@ def measured(folders: Sequence[Path]) -> Measured:
 
 
 def served(candidate: Candidate, server: Server) -> Candidate:
-    """Return a candidate, which is on gunicorn alone, on another server."""
+    """Return a candidate, which is on gunicorn alone, on a server."""
 
     def on_server(us: Mapping[str, float], times: Mapping[str, float]) -> dict[str, float]:
         return {**us, **{role: us.get("web", 0.0) * factor for role, factor in times.items()}}
 
-    name, part = candidate.name, server.name.removeprefix(GUNICORN).removeprefix("+")
     return replace(
         candidate,
-        name=f"{name}{'+' if '@' in name else '@'}{part}" if part else name,
+        server=server.name,
         post_us=on_server(candidate.post_us, server.post),
         read_us=on_server(candidate.read_us, server.read),
     )
@@ -171,9 +174,8 @@ def _servers(record: Record) -> list[Server]:
         }
 
     names = dict.fromkeys(server for server, _ in us)
-    return [Server(name, times(name, POST.name), times(name, FEED.name)) for name in names] or [
-        ALONE
-    ]
+    found = [Server(name, times(name, POST.name), times(name, FEED.name)) for name in names]
+    return found or [Server(GUNICORN, {}, {})]
 
 
 def _candidate(costs: Costs, every: Sequence[Costs], record: Record) -> Candidate:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from lab.advise.candidates import Measured, served
+from lab.advise.candidates import Measured
 from lab.advise.model import needs
 from lab.advise.situation import Situation
 from lab.experiments.mixed.costs import ROLES, steady
@@ -42,12 +42,7 @@ def check(results: Sequence[Result], measured: Measured) -> tuple[Table, bool]:
 def _pairs(
     results: Sequence[Result], measured: Measured
 ) -> Iterator[tuple[Result, dict[str, float]]]:
-    every = [
-        served(candidate, server)
-        for candidate in measured.candidates
-        for server in measured.servers
-    ]
-    candidates = {candidate.name: candidate for candidate in every}
+    candidates = {candidate.name: candidate for candidate in measured.candidates}
     for result in results:
         posts = result.extra.get("posts")
         is_new = result.started_at not in measured.started

@@ -20,6 +20,7 @@ from lab.advise.candidates import Candidate
 from lab.advise.cells import Delivery
 from lab.advise.situation import Situation
 from lab.experiments.mixed.costs import ROLES
+from launch.variants import GUNICORN
 
 MOST_POSTS, MOST_DELIVERIES = 250, 262_144
 """Of a drainer's batch (docs/decisions/0004)."""
@@ -101,14 +102,18 @@ def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
 def advised(candidates: Sequence[Needs], lag_ms: float) -> list[Needs]:
     """Return those that keep the budget for lag, the one that needs fewest cores first.
 
-    Of those that tie with it, the one with fewest parts is first.
+    Of those that tie with it, the one with fewest parts is first, and gunicorn before Granian.
     """
     in_budget = sorted(
         (needed for needed in candidates if needed.lag_ms <= lag_ms),
         key=lambda needed: needed.total,
     )
     tied = sum(needed.total < TIE * in_budget[0].total for needed in in_budget)
-    return sorted(in_budget[:tied], key=lambda needed: needed.parts) + in_budget[tied:]
+    return sorted(in_budget[:tied], key=_plainness) + in_budget[tied:]
+
+
+def _plainness(needed: Needs) -> tuple[int, bool]:
+    return needed.parts, needed.candidate.server != GUNICORN
 
 
 def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:
@@ -150,9 +155,7 @@ def reads_to_push_for(delivery: Delivery, pull: Candidate) -> float | None:
     return delivery.us / merged_us if merged_us else None
 
 
-def most_friends_in(lag_ms: float, needed: Needs) -> float:
+def most_friends_in(lag_ms: float, push: Needs, delivery: Delivery) -> float:
     """Return the deliveries of one post that one process makes within the budget for lag."""
-    if needed.delivery is None:
-        raise ValueError(f"{needed.candidate.name} delivers nothing")
-    left_ms = lag_ms - (needed.candidate.linger_ms if needed.drainers else 0.0)
-    return max(0.0, left_ms * 1000 / needed.delivery.us)
+    left_ms = lag_ms - (push.candidate.linger_ms if push.drainers else 0.0)
+    return max(0.0, left_ms * 1000 / delivery.us)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from lab.__main__ import main
 from lab.advise.answer import advise, amounts, tables, verdict
 from lab.advise.candidates import (
-    ALONE,
     Candidate,
     Measured,
     Server,
@@ -104,11 +103,12 @@ def on_servers(granian_web):
 
 def advice(situation=HERE, *candidates, calibration_ms=50.0, servers=None):
     source = Source("results/x", "python -m lab bench --stores=log", 50.0)
-    costs = Measured(
-        list(candidates or (PULL, RING)),
-        servers or on_servers(1),
-        *(source, [source], 3_506, [], frozenset()),
-    )
+    every = [
+        served(candidate, server)
+        for candidate in candidates or (PULL, RING)
+        for server in servers or on_servers(1)
+    ]
+    costs = Measured(every, source, [source], 3_506, [], frozenset())
     return advise(situation, costs, calibration_ms=calibration_ms)
 
 
@@ -149,7 +149,9 @@ def test_whom_to_pull_by_cost_and_by_lag():
     found = needs(RING, HERE)
 
     assert reads_to_push_for(found.delivery, PULL) == pytest.approx(found.delivery.us / 4)
-    assert most_friends_in(1_000, found) == pytest.approx(925_000 / found.delivery.us)
+    assert most_friends_in(1_000, found, found.delivery) == pytest.approx(
+        925_000 / found.delivery.us
+    )
 
 
 def test_a_full_role_has_a_rate():
@@ -248,7 +250,7 @@ def test_a_budget_that_nothing_keeps_is_refused_with_one_that_is_kept():
 
 def test_a_tie_goes_to_the_one_with_fewer_parts_and_says_so():
     """The same deliveries without a Redis need a little more CPU, and a server less."""
-    plain = replace(RING, name="simple", uses_redis=False, read_us=RING.read_us | {"redis": 0.0})
+    plain = replace(RING, variant="simple", uses_redis=False, read_us=RING.read_us | {"redis": 0.0})
     dear = replace(plain, post_us=RING.post_us | {"web": 2_000.0})
     dearer = replace(plain, post_us=RING.post_us | {"web": 5_000.0})
 
@@ -259,7 +261,7 @@ def test_a_tie_goes_to_the_one_with_fewer_parts_and_says_so():
     assert verdict(advice(HERE, RING, dearer)).startswith("Take mysql_tuned-outbox-ring: ")
 
 
-def test_a_server_that_saves_a_tenth_is_named_and_the_plainest_of_a_tie():
+def test_a_server_that_saves_a_tenth_is_advised_and_the_plainest_of_a_tie():
     """Nearly all cores are the app server's here, so what that saves the whole saves."""
     saving, tied = (advice(servers=on_servers(granian_web)) for granian_web in (0.7, 0.95))
 
@@ -267,19 +269,10 @@ def test_a_server_that_saves_a_tenth_is_named_and_the_plainest_of_a_tie():
     assert saving.best.cores["web"] == pytest.approx(0.7 * needs(RING, HERE).cores["web"])
     assert f"{RING_NAME} needs" in verdict(saving)
     assert f"take {RING_NAME}@granian+proxy" in verdict(saving)
+    assert saving.pull.candidate.name == f"{PULL.name}@granian"
     assert tied.best.candidate.name == RING_NAME
     assert "a tie (below 10%), so take the plainer one" in verdict(tied)
     assert f"take {RING_NAME}@proxy" in verdict(tied)
-
-
-def test_servers_are_compared_by_the_variant_that_is_advised():
-    """On gunicorn both tie and the one with fewer parts is first; on Granian the other saves."""
-    plain = replace(PULL, merged_us=NONE, read_us=PULL.read_us | {"database": 150.0})
-    found = advice(HERE, RING, plain, servers=on_servers(0.1))
-
-    assert advice(HERE, RING, plain).best.candidate.pulls
-    assert found.best.candidate.name == f"{RING_NAME}@granian"
-    assert {needed.candidate.pulls for needed in found.on_servers.values()} == {False}
 
 
 def test_a_proxy_is_added_to_what_the_app_server_needs():
@@ -293,7 +286,7 @@ def test_a_proxy_is_added_to_what_the_app_server_needs():
 def test_remarks_name_another_speed_of_the_machine_and_a_bench_without_servers():
     assert not advice().remarks
     assert "2.00 times as long" in advice(calibration_ms=100.0).remarks[0]
-    (remark,) = advice(servers=[ALONE]).remarks
+    (remark,) = advice(servers=on_servers(1)[:1]).remarks
     assert "run python -m lab bench --stores=log with ring" in remark
 
 
@@ -371,9 +364,11 @@ def folders(tmp_path):
 
 
 def test_deliveries_are_taken_out_of_posts_and_merging_out_of_reads(folders):
-    ring, pull = measured(newest(folders)).candidates
+    ring, on_granian, pull, _ = measured(newest(folders)).candidates
 
     assert (ring.name, pull.name) == (RING_NAME, PULL.name)
+    assert on_granian.name == f"{RING_NAME}@granian"
+    assert on_granian.post_us == ring.post_us | {"web": 0.6 * ring.post_us["web"], "proxy": 0.0}
     assert ring.post_us["workers"] == pytest.approx(150 - 501 * 0.1, abs=0.2)
     assert ring.read_us["web"] == pytest.approx(600, abs=0.1)
     assert pull.merged_us["database"] == pytest.approx(2_000 / 500)
@@ -383,7 +378,7 @@ def test_deliveries_are_taken_out_of_posts_and_merging_out_of_reads(folders):
 def test_what_an_idle_drainer_uses_is_no_part_of_a_read(folders):
     idle = {"web": 600 * 2_000 / 1e6, "workers": 0.2}
     run(RING_NAME, 1, 2_000, idle).write(folders / "mixed" / "4")
-    ring, _ = measured(newest(folders)).candidates
+    ring, *_ = measured(newest(folders)).candidates
 
     assert ring.base_cores["workers"] == pytest.approx(0.02, abs=0.001)
     assert ring.read_us["workers"] == 0
@@ -405,10 +400,7 @@ def test_runs_on_another_server_are_predicted_but_no_candidates(folders):
     used = {"web": 0.6 * (500 * 500 + 600 * 5_000) / 1e6, "workers": 0.075}
     table, holds = check([run(on_granian, 500, 5_000, used)], known)
 
-    plain, granian = known.servers
-    assert plain.post == plain.read == {"web": 1.0, "proxy": 0.0}
-    assert granian.post == granian.read == {"web": 0.6, "proxy": 0.0}
-    assert len(known.candidates) == 2
+    assert len(known.candidates) == 4
     assert holds
     assert table.rows[0][0].startswith(on_granian)
 
@@ -418,7 +410,7 @@ def test_a_bench_without_app_servers_is_read(folders):
     record.requests = []
     record.write()
 
-    assert measured(newest(folders)).servers == [ALONE]
+    assert [known.name for known in measured(newest(folders)).candidates] == [RING_NAME, PULL.name]
 
 
 def test_costs_are_from_all_results_of_the_newest_commit_but_those_to_check(tmp_path):
@@ -442,7 +434,7 @@ def test_an_error_names_one_thing_to_do(folders, tmp_path):
     assert "lab bench" not in str(only_bench.value)
     unknown = replace(RING, cells=Cells("ring", []))
     with pytest.raises(NotMeasured) as refused:
-        advice(HERE, PULL, unknown, replace(unknown, name="other"))
+        advice(HERE, PULL, unknown, replace(unknown, variant="other"))
     assert str(refused.value).count("lab bench") == 1
 
 
