@@ -27,6 +27,14 @@ class Held(NamedTuple):
     """The reply to the command that went along, empty for nil; None if none went along."""
 
 
+class Page(NamedTuple):
+    """What is read of a timeline, as in ``TimelineStore.read``."""
+
+    before: int | None
+    limit: int
+    along: Command | None
+
+
 class Servers:
     """What keeps a store's timelines: here the service's own database."""
 
@@ -101,7 +109,6 @@ class TimelineStore(ABC):
         """Deliver a post into some timelines only; otherwise like ``deliver``."""
         raise NotImplementedError(f"{self.alias} takes only whole posts")
 
-    @abstractmethod
     def read(
         self,
         owner_id: int,
@@ -114,6 +121,11 @@ class TimelineStore(ABC):
 
         ``along``: a command for the server at ``servers.url``, which is sent with the store's own.
         """
+        return self.find(owner_id, Page(before, limit, along))
+
+    @abstractmethod
+    def find(self, owner_id: int, page: Page) -> Held:
+        """Return what ``read`` does."""
 
     @abstractmethod
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:

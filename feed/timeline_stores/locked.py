@@ -7,7 +7,7 @@ import numpy as np
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, TimelineStore, Versions
+from feed.timeline_stores.base import Held, Page, TimelineStore, Versions
 from feed.timeline_stores.packing import unpack
 from feed.timeline_stores.rule import MOST_ID, Timeline
 from feed.timeline_stores.shards import by_owner
@@ -38,16 +38,9 @@ class LockedStore(TimelineStore):
     def begin(self) -> None:
         self.clear()
 
-    def read(
-        self,
-        owner_id: int,
-        *,
-        before: int | None = None,
-        limit: int = 20,
-        along: Command | None = None,
-    ) -> Held:
+    def find(self, owner_id: int, page: Page) -> Held:
         timeline = self.get(owner_id)
-        return timeline.page(before, limit) if timeline else Held()
+        return timeline.page(page.before, page.limit) if timeline else Held()
 
     def deliver(self, posts: Sequence[Post]) -> None:
         self._deliver(deliveries_of(posts))

@@ -7,7 +7,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from accounts.models import Person
 from feed.recipients import Deliveries
-from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Command, Held, Versions
+from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Command, Held, Page, Versions
 from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack, unpack_timeline
 from feed.timeline_stores.ring import Part, Ring, Script, deliveries_into
 from feed.timeline_stores.shards import RECORD_BYTES, records_by_shard, shards_of_records
@@ -50,22 +50,16 @@ class Log(Ring):
     def discard(self, owner_id: int) -> None:
         self.servers.call([("UNLINK", self.key(owner_id))])
 
-    def read(
-        self,
-        owner_id: int,
-        *,
-        before: int | None = None,
-        limit: int = 20,
-        along: Command | None = None,
-    ) -> Held:
-        log, ring, reply = self._log_and_ring(owner_id, along)
-        start = HEADER_BYTES if before else max(HEADER_BYTES, len(ring) - limit * ID_BYTES)
-        timeline = unpack_timeline(ring[:HEADER_BYTES] + ring[start:])
+    def find(self, owner_id: int, page: Page) -> Held:
+        log, ring, reply = self._log_and_ring(owner_id, page.along)
+        start = max(HEADER_BYTES, len(ring) - page.limit * ID_BYTES)
+        end = ring[HEADER_BYTES if page.before else start :]
+        timeline = unpack_timeline(ring[:HEADER_BYTES] + end)
         if timeline is None:
             return Held(reply=reply)
         if logged := _ids_of(owner_id, log):
             timeline.see(logged)
-        return timeline.page(before, limit)._replace(reply=reply)
+        return timeline.page(page.before, page.limit)._replace(reply=reply)
 
     def _log_and_ring(
         self, owner_id: int, along: Command | None

@@ -7,7 +7,7 @@ from django.db.models import BinaryField
 from django.db.models.functions import Right
 
 from feed.models import PackedTimeline
-from feed.timeline_stores.base import Command, Held, Versions
+from feed.timeline_stores.base import Held, Page, Versions
 from feed.timeline_stores.locked import LockedStore
 from feed.timeline_stores.packing import (
     FLAG,
@@ -44,16 +44,10 @@ class Packed(LockedStore):
     def clear(self) -> None:
         PackedTimeline.objects.all().delete()
 
-    def read(
-        self,
-        owner_id: int,
-        *,
-        before: int | None = None,
-        limit: int = 20,
-        along: Command | None = None,
-    ) -> Held:
-        size = MOST_BYTES if before else min(MOST_BYTES, (limit + HEADER_WORDS) * ID_BYTES)
-        return held_of(_read([owner_id], size).get(owner_id, b""), before=before, limit=limit)
+    def find(self, owner_id: int, page: Page) -> Held:
+        end = min(MOST_BYTES, (page.limit + HEADER_WORDS) * ID_BYTES)
+        rows = _read([owner_id], MOST_BYTES if page.before else end)
+        return held_of(rows.get(owner_id, b""), before=page.before, limit=page.limit)
 
     def get(self, owner_id: int) -> Timeline | None:
         return unpack_timeline(_read([owner_id]).get(owner_id, b""))

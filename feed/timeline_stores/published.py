@@ -8,7 +8,7 @@ import numpy as np
 
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, TimelineStore
+from feed.timeline_stores.base import Command, Held, Page, TimelineStore
 from feed.timeline_stores.redis_cluster import servers_at
 from feed.timeline_stores.redis_servers import Keys, RedisServers
 
@@ -50,17 +50,10 @@ class Published(TimelineStore):
         key = self.keys.of(owner_id)
         return [("ZADD", key, post_id, post_id), ("ZREMRANGEBYRANK", key, 0, -self.capacity - 1)]
 
-    def read(
-        self,
-        owner_id: int,
-        *,
-        before: int | None = None,
-        limit: int = 20,
-        along: Command | None = None,
-    ) -> Held:
-        end = "+inf" if before is None else f"({before}"
-        command = ("ZREVRANGEBYSCORE", self.keys.of(owner_id), end, "-inf", "LIMIT", 0, limit)
-        ids, reply = self.servers.ask_along(command, along)
+    def find(self, owner_id: int, page: Page) -> Held:
+        end = "+inf" if page.before is None else f"({page.before}"
+        found = (self.keys.of(owner_id), end, "-inf", "LIMIT", 0, page.limit)
+        ids, reply = self.servers.ask_along(("ZREVRANGEBYSCORE", *found), page.along)
         return Held([int(post_id) for post_id in ids], floor=0, reply=reply)
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:

@@ -12,7 +12,7 @@ from feed import epochs
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, TimelineStore, Versions
+from feed.timeline_stores.base import Command, Held, Page, TimelineStore, Versions
 from feed.timeline_stores.packing import HEADER_WORDS, ID_BYTES, held_of, pack
 from feed.timeline_stores.redis_cluster import servers_at
 from feed.timeline_stores.redis_servers import Keys, RedisServers
@@ -102,19 +102,12 @@ class Ring(TimelineStore):
         """
         return self.run("deliver", map(deliveries_into, by_shard(deliveries, self.keys.shards)))
 
-    def read(
-        self,
-        owner_id: int,
-        *,
-        before: int | None = None,
-        limit: int = 20,
-        along: Command | None = None,
-    ) -> Held:
+    def find(self, owner_id: int, page: Page) -> Held:
         # One command, so that the header belongs to the ids. Without ``before`` the end suffices.
-        start = 0 if before else -ID_BYTES * (limit + HEADER_WORDS)
+        start = 0 if page.before else -ID_BYTES * (page.limit + HEADER_WORDS)
         command = ("GETRANGE", self.keys.of(owner_id), start, -1)
-        tail, reply = self.servers.ask_along(command, along)
-        return held_of(tail, before=before, limit=limit)._replace(reply=reply)
+        tail, reply = self.servers.ask_along(command, page.along)
+        return held_of(tail, before=page.before, limit=page.limit)._replace(reply=reply)
 
     def create(self, owner_ids: Sequence[int]) -> Versions:
         return self.run("create", self._parts(owner_ids))

@@ -24,7 +24,7 @@ from feed.models import (
 )
 from feed.readers import delivered_since
 from feed.statements import INSERT_IGNORE
-from feed.timeline_stores.base import Command, Held, TimelineStore
+from feed.timeline_stores.base import Held, Page, TimelineStore
 
 _FLOOR = "COALESCE((SELECT floor FROM feed_timeline_floor WHERE owner_id = %(owner)s), %(lowest)s)"
 _READ = f"""SELECT own.floor, newest.post_id FROM (SELECT {_FLOOR} AS floor) own
@@ -67,18 +67,11 @@ class RowStore(TimelineStore):
         for post in posts:
             self.deliver_to(post, owners_of(post))
 
-    def read(
-        self,
-        owner_id: int,
-        *,
-        before: int | None = None,
-        limit: int = 20,
-        along: Command | None = None,
-    ) -> Held:
+    def find(self, owner_id: int, page: Page) -> Held:
         statement = _READ.format(table=self.model._meta.db_table)
         lowest = epochs.get_or_begin(self).floor
-        end = MAX_ID if before is None else before
-        values = {"owner": owner_id, "lowest": lowest, "before": end, "limit": limit}
+        end = MAX_ID if page.before is None else page.before
+        values = {"owner": owner_id, "lowest": lowest, "before": end, "limit": page.limit}
         with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
             cursor.execute(statement, values)
             rows = cursor.fetchall()
@@ -206,15 +199,8 @@ class Pull(TimelineStore):
     def deliver(self, posts: Sequence[Post]) -> None:
         pass
 
-    def read(
-        self,
-        owner_id: int,
-        *,
-        before: int | None = None,
-        limit: int = 20,
-        along: Command | None = None,
-    ) -> Held:
-        return Held(due_ids(owner_id, before=before, limit=limit), floor=0)
+    def find(self, owner_id: int, page: Page) -> Held:
+        return Held(due_ids(owner_id, before=page.before, limit=page.limit), floor=0)
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
         pass

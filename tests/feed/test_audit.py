@@ -88,8 +88,8 @@ def with_timelines(store):
 class Duplicating(Packed):
     """Returns one delivery twice."""
 
-    def read(self, owner_id, **page):
-        held = super().read(owner_id, **page)
+    def find(self, owner_id, page):
+        held = super().find(owner_id, page)
         return held._replace(ids=held.ids + held.ids[:1]) if owner_id == 3 else held
 
 
@@ -116,8 +116,8 @@ class Trimmed(Packed):
         super().__init__("trimmed", capacity=2)
         self.kept = kept
 
-    def read(self, owner_id, **page):
-        held = super().read(owner_id, **page)
+    def find(self, owner_id, page):
+        held = super().find(owner_id, page)
         return held._replace(ids=held.ids[: self.kept])
 
 

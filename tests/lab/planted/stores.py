@@ -18,15 +18,15 @@ class Duplicating(Pipeline):
     def commands(self, post_id, owner_id):
         return [("RPUSH", self.keys.of(owner_id), post_id, post_id)]
 
-    def read(self, owner_id, *, before=None, limit=20, along=None):
+    def find(self, owner_id, page):
         (found,) = self.servers.ask(("LRANGE", self.keys.of(owner_id), 0, -1))
-        below = [post_id for post_id in map(int, found) if not before or post_id < before]
-        return Held(sorted(below, reverse=True)[:limit], floor=0)
+        below = [post_id for post_id in map(int, found) if not page.before or post_id < page.before]
+        return Held(sorted(below, reverse=True)[: page.limit], floor=0)
 
 
 class CutShort(SetBased):
     """Holds every post and shows only the newest."""
 
-    def read(self, owner_id, *, before=None, limit=20, along=None):
-        held = Held() if before else super().read(owner_id, limit=limit)
+    def find(self, owner_id, page):
+        held = Held() if page.before else super().find(owner_id, page)
         return held._replace(floor=0)
