@@ -1,7 +1,6 @@
 """Stateless access tokens: a request is authenticated without a query."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from datetime import timedelta
+from collections.abc import Iterable, Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -18,8 +17,6 @@ from rest_framework_simplejwt.utils import aware_utcnow
 from accounts import revocations
 from accounts.ids import MAX_ID
 from accounts.revocations import LOAD_TOKENS_LIFETIME
-
-NO_VERSIONS: Mapping[int, int] = {}
 
 
 class TokenPerson(TokenUser):
@@ -82,20 +79,15 @@ def person_id(request: Request) -> int:
     return request.user.id
 
 
-def access_tokens(
-    person_ids: Iterable[int],
-    *,
-    lifetime: timedelta = LOAD_TOKENS_LIFETIME,
-    versions: Mapping[int, int] = NO_VERSIONS,
-) -> Iterator[tuple[int, str]]:
+def access_tokens(person_ids: Iterable[int]) -> Iterator[tuple[int, str]]:
     """Yield (person id, access token) pairs, for load generators that can't log everyone in.
 
-    No log-out ends them. ``lifetime``: at most LOAD_TOKENS_LIFETIME. ``versions``: the
-    ``tokens_version`` of people whose tokens were revoked before.
+    They are valid for LOAD_TOKENS_LIFETIME, of people whose tokens were never revoked; no log-out
+    ends them.
     """
     for person_id in person_ids:
         token = AccessToken()
-        token.set_exp(lifetime=lifetime)
+        token.set_exp(lifetime=LOAD_TOKENS_LIFETIME)
         token[api_settings.USER_ID_CLAIM] = str(person_id)
-        token["version"] = versions.get(person_id, 0)
+        token["version"] = 0
         yield person_id, str(token)

@@ -10,20 +10,17 @@ from redis.exceptions import ResponseError
 from runtime.redis_options import redis_options
 
 
-class ForgivingClient(DefaultClient):  # type: ignore[misc]  # django-redis has no types
-    """Goes without what Redis refuses to keep, as when its memory is full."""
+class BytesClient(DefaultClient):  # type: ignore[misc]  # django-redis has no types
+    """Stores bytes unchanged; pickling them would cost more than the call to Redis."""
 
     def add(self, *args: Any, **options: Any) -> bool:
+        """Go without what Redis refuses to keep, as when its memory is full."""
         try:
             return bool(super().add(*args, **options))
         except ConnectionInterrupted as error:
             if not isinstance(error.__cause__, ResponseError):
                 raise
             return False
-
-
-class BytesClient(ForgivingClient):
-    """Stores bytes unchanged; pickling them would cost more than the call to Redis."""
 
     def encode(self, value: Any, *, allow_int: bool = True) -> Any:
         return value
