@@ -56,8 +56,4 @@ def test_every_query_returns_figures_with_the_labels_of_its_legend(name, answers
 
     assert all_finite(answers[name].values())
     assert all(named == dict(labels).keys() for labels in answers[name])
-
-
-@pytest.mark.parametrize("name", OF_THE_LOAD)
-def test_figures_of_the_load_are_above_zero(name, answers):
-    assert sum(answers[name].values()) > 0
+    assert name not in OF_THE_LOAD or sum(answers[name].values()) > 0

@@ -5,46 +5,33 @@ from django.test import RequestFactory
 
 from web.client_address import client_address
 
-
-def address(remote="9.9.9.9", forwarded=None):
-    meta = {"REMOTE_ADDR": remote}
-    if forwarded is not None:
-        meta["HTTP_X_FORWARDED_FOR"] = forwarded
-    return client_address(RequestFactory().get("/", **meta))
+REMOTE = "9.9.9.9"
 
 
 @pytest.mark.parametrize(
-    ("proxies", "forwarded", "found"),
+    ("proxies", "remote", "forwarded", "found"),
     [
-        (0, None, "9.9.9.9"),
-        (0, "1.1.1.1", "9.9.9.9"),
-        (1, None, "9.9.9.9"),
-        (1, "1.1.1.1", "1.1.1.1"),
-        (1, "6.6.6.6, 1.1.1.1", "1.1.1.1"),
-        (2, "6.6.6.6, 1.1.1.1,2.2.2.2", "1.1.1.1"),
-        (2, "1.1.1.1", "9.9.9.9"),
-        (1, "somebody", "9.9.9.9"),
-        (1, "6.6.6.6, unknown", "9.9.9.9"),
-        (1, "1.1.1.1:4711", "1.1.1.1"),
-        (1, "[2001:db8:1:2::3]:4711", "2001:db8:1:2::/64"),
-        (1, "[2001:db8:1:2::3]", "2001:db8:1:2::/64"),
-        (1, "1.1.1.1:x", "9.9.9.9"),
-        (1, "", "9.9.9.9"),
+        (0, REMOTE, None, REMOTE),
+        (0, REMOTE, "1.1.1.1", REMOTE),
+        (1, REMOTE, None, REMOTE),
+        (1, REMOTE, "6.6.6.6, 1.1.1.1", "1.1.1.1"),
+        (2, REMOTE, "6.6.6.6, 1.1.1.1,2.2.2.2", "1.1.1.1"),
+        (2, REMOTE, "1.1.1.1", REMOTE),
+        (1, REMOTE, "6.6.6.6, unknown", REMOTE),
+        (1, REMOTE, "1.1.1.1:4711", "1.1.1.1"),
+        (1, REMOTE, "[2001:db8:1:2::3]:4711", "2001:db8:1:2::/64"),
+        (1, REMOTE, "[2001:db8:1:2::3]", "2001:db8:1:2::/64"),
+        (1, REMOTE, "1.1.1.1:x", REMOTE),
+        (1, REMOTE, "", REMOTE),
+        (0, "2001:db8:1:2:3:4:5:6", None, "2001:db8:1:2::/64"),
+        (0, "::ffff:1.2.3.4", None, "1.2.3.4"),
+        (0, "", None, ""),
     ],
 )
-def test_only_what_trusted_proxies_append_is_believed(settings, proxies, forwarded, found):
+def test_only_what_trusted_proxies_append_is_believed_and_an_ipv6_network_is_one_client(
+    settings, proxies, remote, forwarded, found
+):
     settings.TRUSTED_PROXIES = proxies
+    headers = {} if forwarded is None else {"HTTP_X_FORWARDED_FOR": forwarded}
 
-    assert address(forwarded=forwarded) == found
-
-
-@pytest.mark.parametrize(
-    ("remote", "found"),
-    [
-        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
-        ("::ffff:1.2.3.4", "1.2.3.4"),
-        ("", ""),
-    ],
-)
-def test_the_addresses_of_one_ipv6_client_count_as_one(remote, found):
-    assert address(remote) == found
+    assert client_address(RequestFactory().get("/", REMOTE_ADDR=remote, **headers)) == found
