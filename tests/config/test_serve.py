@@ -1,5 +1,6 @@
 """What every app server does, and how it starts and ends."""
 
+import json
 import os
 import signal
 import sqlite3
@@ -18,7 +19,6 @@ from launch.processes import Processes, free_port
 
 SERVERS = {"gunicorn": {"WEB_THREADS": "4"}, "granian": {"WEB_THREADS": "2"}}
 SERVE = (sys.executable, "-m", "config.serve")
-PERSON = b'{"username": "ada", "password": "correct horse battery staple"}'
 WITHIN_S = 60
 
 
@@ -46,12 +46,12 @@ class Served:
             return answer.status
 
     @contextmanager
-    def request_in_flight(self):
+    def request_in_flight(self, username):
         """Sign somebody up, who waits for SQLite's lock while the block runs; yield the answers."""
-        answers = []
+        person, answers = {"username": username, "password": "correct horse battery"}, []
 
         def sign_up():
-            answers.append(self.ask("POST", "/v1/signup/", PERSON))
+            answers.append(self.ask("POST", "/v1/signup/", json.dumps(person)))
 
         thread = threading.Thread(target=sign_up)
         with closing(sqlite3.connect(self.folder / "feed.sqlite3")) as other:
@@ -64,17 +64,17 @@ class Served:
         thread.join()
 
 
-@contextmanager
-def served(server, folder):
-    port = free_port()
+@pytest.fixture(scope="module", params=SERVERS)
+def web(request, tmp_path_factory):
+    folder, port = tmp_path_factory.mktemp("web"), free_port()
     env = {
         "DATABASE_URL": f"sqlite:///{folder}/feed.sqlite3",
         "HASHING_SLOTS_DIR": f"{folder}/slots",
         "PROMETHEUS_MULTIPROC_DIR": f"{folder}/metrics",
         "LOG_REQUESTS": "1",
-        "WEB_SERVER": server,
+        "WEB_SERVER": request.param,
         "WEB_WORKERS": "1",
-        **SERVERS[server],
+        **SERVERS[request.param],
     }
     migrate = (sys.executable, "manage.py", "migrate", "--verbosity=0")
     with Processes(folder / "logs") as processes:
@@ -82,12 +82,6 @@ def served(server, folder):
         processes.start("web", [*SERVE, f"--bind=127.0.0.1:{port}"], env)
         web = Served(processes, port, folder)
         processes.wait_until("web", web.answers)
-        yield web
-
-
-@pytest.fixture(scope="module", params=SERVERS)
-def web(request, tmp_path_factory):
-    with served(request.param, tmp_path_factory.mktemp("web")) as web:
         yield web
 
 
@@ -142,7 +136,7 @@ def test_a_process_that_is_killed_is_replaced(web):
 
 def test_a_reload_answers_the_request_in_flight_and_all_later_ones(web):
     (worker,) = web.master.children()
-    with web.request_in_flight() as answers:
+    with web.request_in_flight("ada") as answers:
         web.master.send_signal(signal.SIGHUP)
         time.sleep(0.5)
 
@@ -151,9 +145,9 @@ def test_a_reload_answers_the_request_in_flight_and_all_later_ones(web):
     assert web.answers()
 
 
-@pytest.mark.parametrize("server", SERVERS)
-def test_the_request_in_flight_is_answered_at_the_end(server, tmp_path):
-    with served(server, tmp_path) as web, web.request_in_flight() as answers:
+def test_the_request_in_flight_is_answered_at_the_end(web):
+    """The last test of a server."""
+    with web.request_in_flight("bob") as answers:
         web.master.terminate()
         time.sleep(0.5)
 

@@ -91,25 +91,26 @@ def test_a_transaction_takes_no_lock_before_its_first_statement(transactional_db
         assert Person.objects.filter(username="other").exists()
 
 
-@pytest.mark.alone
-def test_a_waiting_writer_continues_as_soon_as_the_other_is_done(transactional_db):
-    """SQLite's own busy handler would sleep on for up to 100 ms."""
-    waited = []
+def test_a_waiting_writer_is_woken_by_the_other_instead_of_polling(transactional_db):
+    """SQLite's own busy handler, which sleeps for up to 100 ms at a time, has no time at all."""
+    is_about_to_write = threading.Event()
 
     def write():
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA busy_timeout=0")
+        is_about_to_write.set()
         with transaction.atomic():
             Person.objects.create(username="second", password="!")
-        waited.append(time.monotonic())
 
     with transaction.atomic():
         Person.objects.create(username="first", password="!")
         thread = in_a_thread(write)
-        time.sleep(0.5)
-        assert not waited
-    done = time.monotonic()
+        assert is_about_to_write.wait(20)
+        time.sleep(0.2)
     thread.join()
 
-    assert waited[0] - done < 0.05
+    names = Person.objects.order_by("id").values_list("username", flat=True)
+    assert list(names) == ["first", "second"]
 
 
 def test_a_rolled_back_transaction_lets_the_next_one_in(transactional_db):

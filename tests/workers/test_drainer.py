@@ -33,12 +33,6 @@ def receipts():
     return set(Post.objects.exclude(delivered_at=None).values_list("id", flat=True))
 
 
-def test_a_claim_takes_the_oldest_up_to_its_limit(pending):
-    assert deliver_pending(limit=3) == 3
-
-    assert receipts() == {post.id for post in pending[:3]}
-
-
 def test_a_late_commit_with_a_small_id_is_not_skipped(pending):
     """Ids commit out of order; what counts is the missing receipt, not the id."""
     late = pending[0].id
@@ -186,12 +180,12 @@ def test_the_command_delivers_and_stops_cleanly_on_a_signal(number, pending):
         },
         stderr=subprocess.PIPE,
     )
-    give_up_at = time.monotonic() + 20
+    give_up_at = time.monotonic() + 60
     while Post.objects.pending().exists() and time.monotonic() < give_up_at:
         time.sleep(0.05)
 
     process.send_signal(number)
-    _, complaints = process.communicate(timeout=10)
+    _, complaints = process.communicate(timeout=60)
 
     assert (process.returncode, complaints) == (0, b"")
     assert receipts() == {post.id for post in pending}
