@@ -14,7 +14,7 @@ from lab.__main__ import main
 from lab.bench import requests
 from lab.bench.targets import choose
 from launch.variants import GRANIAN, GUNICORN, PROXIED, UnknownVariant
-from tests.lab.test_traps import PLANTED
+from tests.lab.planted import PLANTED
 
 SMALL = ["--people=60", "--friends=10", "--batch=1,25", "--seconds=0.05"]
 APP_SERVERS = [f"{server}{proxy}" for server in (GUNICORN, GRANIAN) for proxy in ("", PROXIED)]

@@ -5,7 +5,7 @@ import pytest
 
 from lab.results import figures
 from lab.results.requests import NO_ANSWER, read_requests
-from lab.running.load import RAMP_S, WARM_UP_S, Load, warm_up_s
+from lab.running.load import WARM_UP_S, Load
 from launch.processes import RunFailed
 from launch.service import Receipt
 
@@ -18,35 +18,33 @@ LOAD = Load(500, 10, "locustfiles/fanout.py", counted=("POST /v1/posts/",))
 PENDING = Receipt(created_at=103.0, delivered_at=None, deliveries=501)
 
 
-def test_percentiles_are_computed_from_single_values():
-    values = np.arange(1, 1002)
+def test_figures_are_of_single_values_and_none_without_any():
+    names = ("mean", "p50", "p99", "max")
 
-    found = figures.percentiles(values, ("mean", "p50", "p99", "max"))
-
+    found = figures.percentiles(np.arange(1, 1002), names)
     assert found == {"mean": 501, "p50": 501, "p99": 991, "max": 1001}
+    assert figures.percentiles([], names) == dict.fromkeys(names)
 
 
-def test_without_values_there_are_no_figures():
-    assert figures.percentiles([], ("mean", "p99")) == {"mean": None, "p99": None}
+def test_lag_is_of_posts_created_in_the_window_and_deliveries_count_at_their_receipt():
+    receipts = [*RECEIPTS, PENDING]
 
-
-def test_lag_is_of_the_posts_created_in_the_window():
-    assert figures.lag_ms([*RECEIPTS, PENDING], 100.5, 110) == pytest.approx([300, 2500])
+    assert figures.lag_ms(receipts, 100.5, 110) == pytest.approx([300, 2500])
+    assert figures.deliveries(receipts, 100, 102) == 1002
+    assert figures.flow(receipts, 101, 104) == (1, 2)
+    assert figures.drain_s(RECEIPTS) == 2.5
+    assert figures.drain_s(receipts) is None  # a post without a receipt never drained
 
 
 def test_receipts_are_grouped_by_the_power_of_ten_of_their_deliveries():
     sizes = {
-        most: [it.deliveries for it in some]
-        for most, some in figures.by_size(
+        most: [receipt.deliveries for receipt in group]
+        for most, group in figures.by_size(
             [Receipt(1.0, 1.1, count) for count in (1001, 1, 10, 11, 1000, 501)]
         ).items()
     }
 
     assert sizes == {10: [1, 10], 100: [11], 1000: [501, 1000], 10_000: [1001]}
-
-
-def test_deliveries_count_at_their_receipt():
-    assert figures.deliveries([*RECEIPTS, PENDING], 100, 102) == 1002
 
 
 def test_the_backlog_rises_with_posts_and_falls_with_receipts():
@@ -56,14 +54,6 @@ def test_the_backlog_rises_with_posts_and_falls_with_receipts():
     assert backlog[0.5] == 0
     assert backlog[3.0] == 2
     assert backlog[4.5] == 1
-
-
-def test_the_drain_time_is_from_the_last_post_to_the_last_receipt():
-    assert figures.drain_s(RECEIPTS) == 2.5
-
-
-def test_a_post_without_a_receipt_never_drained():
-    assert figures.drain_s([*RECEIPTS, PENDING]) is None
 
 
 @pytest.fixture
@@ -88,11 +78,6 @@ def requests_csv(tmp_path):
     return write
 
 
-@pytest.mark.parametrize(("run_time_s", "expected"), [(1, RAMP_S), (3, 3), (30, WARM_UP_S)])
-def test_a_short_window_has_a_warm_up_of_the_same_length(run_time_s, expected):
-    assert warm_up_s(run_time_s) == expected
-
-
 def test_only_posts_that_end_within_the_window_count(requests_csv):
     start = WARM_UP_S
     folder = requests_csv(
@@ -111,31 +96,22 @@ def test_only_posts_that_end_within_the_window_count(requests_csv):
     assert requests.failures == {"status 503": 1}
     assert requests.window[1] - requests.window[0] == 10
     assert requests.routes["GET /v1/feed/"].latency_ms == pytest.approx([30])
+    every = read_requests(folder, replace(LOAD, counted=()))
+    assert sorted(every.latency_ms) == pytest.approx([20, 30, 700])
 
 
-def test_without_a_choice_every_request_counts(requests_csv):
-    folder = requests_csv(
-        (0, 10, "", "/v1/feed/"),
-        (WARM_UP_S + 1, 20, "", "/v1/posts/"),
-        (WARM_UP_S + 2, 30, "", "/v1/feed/"),
-    )
-
-    requests = read_requests(folder, replace(LOAD, counted=()))
-
-    assert sorted(requests.latency_ms) == pytest.approx([20, 30])
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [((), "no answer"), (((0, 10, "", "/v1/posts/"),), "nothing was answered within 10 s")],
+)
+def test_a_load_without_an_answer_fails_the_run(requests_csv, rows, reason):
+    with pytest.raises(RunFailed, match=reason):
+        read_requests(requests_csv(*rows), LOAD)
 
 
-def test_a_generator_that_got_no_answer_fails_the_run(requests_csv):
-    with pytest.raises(RunFailed, match="no answer"):
-        read_requests(requests_csv(), LOAD)
-
-
-def test_a_window_without_an_answer_fails_the_run(requests_csv):
-    with pytest.raises(RunFailed, match="nothing was answered within 10 s"):
-        read_requests(requests_csv((0, 10, "", "/v1/posts/")), LOAD)
-
-
-def test_unanswered_requests_count_as_waiting(requests_csv):
+def test_unanswered_requests_count_as_waiting_and_have_failed_if_their_answer_was_waited_for(
+    requests_csv,
+):
     start = WARM_UP_S
     folder = requests_csv(
         (0, 10, "", "/v1/posts/"),
@@ -148,15 +124,4 @@ def test_unanswered_requests_count_as_waiting(requests_csv):
     assert requests.waiting_at_end == 2
     assert requests.in_flight == pytest.approx((1 + 10 + 2) / 10)
     assert (len(requests.latency_ms), requests.failures) == (1, {})
-
-
-def test_requests_without_an_answer_have_failed(requests_csv):
-    folder = requests_csv(
-        (0, 10, "", "/v1/posts/"),
-        (WARM_UP_S + 4, 1000, "", "/v1/posts/"),
-        unanswered=[(WARM_UP_S + 8, 33_000)],
-    )
-
-    requests = read_requests(folder, replace(LOAD, patience_s=30))
-
-    assert requests.failures == {NO_ANSWER: 1}
+    assert read_requests(folder, replace(LOAD, patience_s=30)).failures == {NO_ANSWER: 1}

@@ -3,8 +3,6 @@
 import pytest
 
 from lab.results.laws import broken, implied_mean_s, is_cut_off
-from lab.results.summary import Summary
-from launch.variants import Variant
 from tests.lab.test_report import balance, report_of, result
 
 AS_COMMITTED = {
@@ -23,16 +21,7 @@ def test_figures_without_the_sides_of_the_laws_are_inconsistent(tmp_path):
     assert status == 3
     assert "| clean | inconsistent |" in markdown
     assert "its laws can't be checked" in markdown
-
-
-def test_users_who_are_missing_break_littles_law(tmp_path):
-    short = AS_COMMITTED | {"latency_ms": {"mean": 900.0, "p99": 1_000.0}}
-    one = result(**short, balance=balance(20.2, cycle_s=1.0))
-
-    status, markdown = report_of(tmp_path, one)
-
-    assert status == 3
-    assert "Little's law: 20.2/s * 1 s is 20.2 users, not 500" in markdown
+    assert not list(broken(result(audit=None, balance=None)))  # not finished: fails for that alone
 
 
 def test_latencies_cut_off_by_the_window_are_lower_bounds(tmp_path):
@@ -60,7 +49,8 @@ def test_answered_requests_are_not_cut_off():
     assert not is_cut_off(result(**AS_COMMITTED, balance=balance(20.2, patient=True)))
 
 
-def test_more_users_than_there_are_break_littles_law():
+def test_more_or_fewer_users_than_there_are_break_littles_law():
+    assert "20.2 users, not 500" in next(broken(result(balance=balance(20.2, cycle_s=1.0))))
     (sentence,) = broken(result(balance=balance(250.0, cycle_s=3.0)))
 
     assert sentence.startswith("Little's law: 250/s * 3 s is 750 users")
@@ -101,14 +91,3 @@ def test_posts_that_are_neither_delivered_nor_in_the_backlog_break_the_flow_bala
     assert (
         "2,000 posts were accepted, but 1,500 delivered while the backlog grew by 100" in sentence
     )
-
-
-def test_a_run_that_did_not_finish_fails_for_that_alone():
-    assert not list(broken(result(audit=None, balance=None)))
-
-
-def test_figures_that_break_a_law_are_not_compared():
-    variant = Variant.named("sqlite-inline-bulk")
-
-    assert Summary(variant, [result()]).can_be_compared
-    assert not Summary(variant, [result(balance=None)]).can_be_compared

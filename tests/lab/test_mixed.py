@@ -108,20 +108,6 @@ def test_runs_at_two_rates_tell_what_each_role_uses_whatever_the_rate():
     assert found.post_us["database"] == pytest.approx(POST_US[PUSH]["database"], rel=0.01)
 
 
-def test_the_residual_tells_of_a_run_that_does_not_fit():
-    (found,) = costs_of([*runs_of(PULL), run_of(PULL, 3, noise=1.5)])
-
-    assert found.residual > 0.2
-
-
-def test_no_cost_is_negative():
-    runs = [run_of(PULL, 0), run_of(PULL, 1, noise=0.1)]
-
-    (found,) = costs_of(runs)
-
-    assert min(*found.post_us.values(), *found.read_us.values()) == 0
-
-
 @pytest.mark.parametrize(
     "figures",
     [
@@ -136,6 +122,14 @@ def test_no_cost_is_negative():
 def test_a_run_that_is_no_measurement_of_costs_is_left_out(figures):
     assert costs_of([run_of(PULL, 0), run_of(PULL, 10, **figures)]) == []
     assert len(costs_of([run_of(PULL, 0), run_of(PULL, 10)])) == 1
+
+
+def test_a_run_that_does_not_fit_gives_a_residual_but_no_negative_cost():
+    (found,) = costs_of([*runs_of(PULL), run_of(PULL, 3, noise=1.5)])
+    (bent,) = costs_of([run_of(PULL, 0), run_of(PULL, 1, noise=0.1)])
+
+    assert found.residual > 0.2
+    assert min(*bent.post_us.values(), *bent.read_us.values()) == 0
 
 
 def test_the_curves_cross_where_the_lines_meet():
@@ -197,10 +191,7 @@ def test_the_crossover_is_searched_with_pull_and_the_best_push():
     assert found.is_narrow
     assert found.low <= CROSSOVER <= found.high
     assert found.at == pytest.approx(CROSSOVER, rel=0.02)
-
-
-def test_there_is_nothing_to_search_without_pull():
-    assert len(search((PUSH, DEAR))) == 10
+    assert len(search((PUSH, DEAR))) == 10  # without pull there is nothing to search
 
 
 def report_of(folder, results):
@@ -242,27 +233,6 @@ def test_a_run_that_answered_too_little_has_no_part_in_the_crossover(tmp_path):
     assert "2.33 reads per post (between 0 and 10)" in markdown
 
 
-def test_the_report_says_so_if_there_is_no_crossover(tmp_path):
-    _, markdown = report_of(tmp_path, runs_of(PULL, PUSH, reads=(10, 100)))
-
-    assert "No crossover between 10 and 100 reads per post: push wins everywhere." in markdown
-
-
-def test_a_variant_keeps_all_that_its_name_says():
-    variant = MIXED.variant("mysql_tuned-outbox-ring@pulls1000+active")
-
-    assert variant.settings == {"FEED_PULL_ABOVE": "1000", "FEED_ACTIVE_DAYS": "1"}
-    assert MIXED.variant("mysql_tuned-outbox-ring").settings == {}
-
-
-def test_any_number_of_reads_may_be_asked_for():
-    names = [
-        it.name for it in MIXED.loads_of(MIXED.variant(PULL), RunOptions(loads="reads0.5,social"))
-    ]
-
-    assert names == ["reads0.5", "social"]
-
-
 def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
     options, done = RunOptions(loads="holds10", users=200), []
 
@@ -277,6 +247,8 @@ def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
     known = [MIXED.variant(PULL)]
     run_in_rounds(MIXED, known, options, run)
 
+    loads = MIXED.loads_of(known[0], RunOptions(loads="reads0.5,social"))
+    assert [load.name for load in loads] == ["reads0.5", "social"]
     tried = list(dict.fromkeys(it.load.removesuffix("_again") for it in done))
     assert tried[:4] == ["reads10at200", "reads10at400", "reads10at300", "reads10at350"]
     (again,) = MIXED.loads_of(known[0], RunOptions(loads="reads10at300"))
@@ -291,23 +263,20 @@ def test_posts_and_reads_on_a_real_service(tmp_path):
     command = [sys.executable, "-m", "lab", "run", "mixed", "--shared", "--loads=reads4"]
     small = ("--users=60", "--people=60", "--friends=58", "--run-time=1s", "--deep-share=0.5")
     done = subprocess.run(
-        [*command, *small, "--variants=sqlite-pull,sqlite-outbox-setbased", f"--out={tmp_path}"],
+        [*command, *small, "--variants=sqlite-outbox-setbased", f"--out={tmp_path}"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
 
-    found = [json.loads(path.read_text()) for path in tmp_path.glob("*/result.json")]
-    assert [it["variant"] for it in found if it["audit"]["ok"]] == [
-        it["variant"] for it in found
-    ], done.stderr
-    assert len(found) == 2
-    for one in found:
-        assert one["failures"] == 0, one["errors"]
-        assert one["audit"]["posts"] == 12 * 2 + 120  # with the warm-up, and those before the load
-        assert one["extra"]["reads"] == pytest.approx(4 * one["extra"]["posts"], rel=0.3)
-        deep, first = (
-            one["routes"][f"GET /v1/feed/{query}"]["requests"] for query in ("?before", "")
-        )
-        assert deep == pytest.approx(0.5 * 4 * first, rel=0.5)  # drawn by chance
-        assert one["extra"]["cpu_ms"] > 0
+    (path,) = tmp_path.glob("*/result.json")
+    result = json.loads(path.read_text())
+    assert result["audit"]["ok"], done.stderr
+    assert result["failures"] == 0, result["errors"]
+    assert result["audit"]["posts"] == 12 * 2 + 120  # with the warm-up, and those before the load
+    assert result["extra"]["reads"] == pytest.approx(4 * result["extra"]["posts"], rel=0.3)
+    deep, first = (
+        result["routes"][f"GET /v1/feed/{query}"]["requests"] for query in ("?before", "")
+    )
+    assert deep == pytest.approx(0.5 * 4 * first, rel=0.5)  # drawn by chance
+    assert result["extra"]["cpu_ms"] > 0

@@ -75,14 +75,16 @@ def test_a_service_that_keeps_its_goodput_holds(tmp_path):
     assert f"| {NAME}, 1x again | clean | sound | 1,000 | 1,000 |" in markdown
 
 
-def test_a_proxied_service_that_collapses_does_not_hold(tmp_path):
-    status, markdown = report_of(tmp_path, result(COLLAPSED))
+def test_a_proxied_service_that_collapses_does_not_hold_nor_one_that_does_not_recover(tmp_path):
+    failed, markdown = report_of(tmp_path / "collapsed", result(COLLAPSED))
+    status, again = report_of(tmp_path / "again", result(HELD, goodput_rps=700.0))
 
-    assert status == 1
+    assert (failed, status) == (1, 1)
     assert f"| {NAME}, 2x | NOT HELD: clean |" in markdown
     assert f"| {NAME}, 1x | clean |" in markdown
     assert "0.12 s. Not as it should be: 2x, 3x, 5x, 10x." in markdown
     assert "at 5x goodput 90/s < 950/s" in markdown
+    assert f"| {NAME}, 1x again | NOT HELD: clean |" in again
 
 
 def test_without_a_proxy_a_collapse_is_the_control(tmp_path):
@@ -91,20 +93,16 @@ def test_without_a_proxy_a_collapse_is_the_control(tmp_path):
     assert status == 0
     assert f"| {ALONE}, 2x | clean |" in markdown
     assert "This control is red: it collapsed at 3x, 5x." in markdown
+    assert "posts/s not accepted" in (tmp_path / "report.html").read_text()
 
 
-def test_a_control_that_does_not_collapse_is_not_red(tmp_path):
-    status, markdown = report_of(tmp_path, result(HELD, ALONE))
+def test_a_control_that_does_not_collapse_is_not_red_and_has_to_hold_the_first_step(tmp_path):
+    status, markdown = report_of(tmp_path / "held", result(HELD, ALONE))
+    failed, broken = report_of(tmp_path / "broken", result(HELD | {1: 940}, ALONE))
 
-    assert status == 0
+    assert (status, failed) == (0, 1)
     assert "This control is NOT red: no sound step collapsed." in markdown
-
-
-def test_a_control_has_to_hold_the_first_step(tmp_path):
-    status, markdown = report_of(tmp_path, result(HELD | {1: 940}, ALONE))
-
-    assert status == 1
-    assert f"| {ALONE}, 1x | NOT HELD: clean |" in markdown
+    assert f"| {ALONE}, 1x | NOT HELD: clean |" in broken
 
 
 @pytest.mark.parametrize(
@@ -135,31 +133,6 @@ def test_a_generator_that_lost_its_schedule_makes_the_run_void(tmp_path, figures
     assert status == 3
     assert f"| {NAME}, 1x again | clean | inconsistent |" in markdown
     assert f"| {NAME}, 1x | clean | sound |" in markdown
-
-
-def test_a_service_that_does_not_recover_does_not_hold(tmp_path):
-    status, markdown = report_of(tmp_path, result(HELD, goodput_rps=700.0))
-
-    assert status == 1
-    assert f"| {NAME}, 1x again | NOT HELD: clean |" in markdown
-
-
-def test_a_run_that_did_not_finish_is_not_left_out(tmp_path):
-    failed = replace(result(HELD, ALONE), extra={}, audit=None, errors=["web ended"])
-
-    status, markdown = report_of(tmp_path, result(HELD), failed)
-
-    assert status == 1
-    assert "DID NOT FINISH" in markdown
-
-
-def test_a_picture_shows_goodput_against_what_is_offered(tmp_path):
-    report_of(tmp_path, result(HELD), result(COLLAPSED, ALONE))
-
-    page = (tmp_path / "report.html").read_text()
-    assert "Goodput under overload" in page
-    assert "posts/s offered" in page
-    assert "posts/s not accepted" in page
 
 
 def search(options, limit):
@@ -217,7 +190,7 @@ def test_steps_on_a_real_service(tmp_path):
     command = [sys.executable, "-m", "lab", "run", "overload", "--shared", f"--variants={ALONE}"]
     small = ("--loads=steps", "--users=10", "--people=30", "--friends=5", "--run-time=1s")
     done = subprocess.run(
-        [*command, *small, f"--out={tmp_path}"], capture_output=True, text=True, timeout=120
+        [*command, *small, f"--out={tmp_path}"], capture_output=True, text=True, timeout=300
     )
 
     (path,) = tmp_path.glob("*/result.json")

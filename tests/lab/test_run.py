@@ -1,10 +1,15 @@
-"""The laboratory as a whole, on small runs of the real service."""
+"""The laboratory as a whole, on small runs of the real service, some with planted faults."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
+
+from tests.lab.planted import PLANTED
 
 SMALL = ["--shared", "--users=20", "--people=100", "--friends=20", "--run-time=2s"]
 FIELDS = (
@@ -13,53 +18,69 @@ FIELDS = (
     "lag_ms backlog drain_s routes extra audit cpu_s cpu_s_per_million_deliveries memory_mib "
     "generator_saturated errors balance"
 ).split()
+GOOD, NULL, HALVES = "sqlite-outbox-setbased", "sqlite-null", "sqlite_per_server-inline-bulk"
+PULLED = "mysql_tuned-outbox-ring@cluster1+pulls30"
 
 
-def laboratory(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "lab", *arguments], capture_output=True, text=True, timeout=600
+def command(out, variants, *more):
+    return [
+        *(sys.executable, "-m", "lab", "run", "fanout", *SMALL),
+        *(f"--variants={variants}", f"--out={out}", *more),
+    ]
+
+
+def laboratory(out, variants, *more, environment=None):
+    """Run the laboratory; return how it ended, the results by variant, and the report."""
+    done = subprocess.run(
+        command(out, variants, *more),
+        env=os.environ | (environment or {}),
+        capture_output=True,
+        text=True,
+        timeout=600,
     )
+    return done, results(out), (out / "report.md").read_text()
+
+
+def results(out):
+    found = [json.loads(path.read_text()) for path in out.glob("*/result.json")]
+    return {result["variant"]: result for result in found}
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
-    """One run of a good variant, a lossy one and one that never delivers."""
-    out = tmp_path_factory.mktemp("out")
-    variants = (
-        "sqlite-outbox-setbased,mysql_tuned-outbox-ring,sqlite_per_server-inline-bulk,sqlite-null"
-    )
-    done = laboratory("run", "fanout", f"--variants={variants}", *SMALL, f"--out={out}")
-    results = {
-        path.parent.name.removesuffix("-1"): json.loads(path.read_text())
-        for path in out.glob("*/result.json")
-    }
-    return done, out, results
+    """A good variant, one whose celebrity is pulled, a lossy one, and one that never delivers.
+
+    Two generators share the users.
+    """
+    variants = ",".join((GOOD, PULLED, HALVES, NULL))
+    more = ("--generators=2", "--largest=50")
+    return laboratory(tmp_path_factory.mktemp("out"), variants, *more)
 
 
 def test_a_run_as_expected_exits_with_0(run):
-    done, out, results = run
+    done, results, report = run
 
     assert done.returncode == 0, done.stderr
     assert len(results) == 4
-    assert (out / "report.md").exists()
-    assert "sqlite-outbox-setbased" in done.stdout
+    assert GOOD in done.stdout
+    assert GOOD in report
 
 
 def test_a_result_has_the_fields_of_the_design_and_figures_that_fit_together(run):
-    result = run[2]["sqlite-outbox-setbased"]
+    result = run[1][GOOD]
 
     assert list(result) == FIELDS
     assert 12 <= result["achieved_rps"] <= 28  # 20 offered; a user who waited catches up
     assert result["requests"] == pytest.approx(2 * result["achieved_rps"], abs=1)
     assert (result["failures"], result["errors"]) == (0, [])
     assert result["audit"]["ok"]
-    assert result["audit"]["expected"] == result["audit"]["posts"] * 21
+    assert result["audit"]["posts"] >= result["requests"]
+    assert result["audit"]["expected"] >= result["audit"]["posts"] * 21
     seconds, answers, p99s = zip(*result["by_second"], strict=True)
     assert seconds == tuple(range(result["window_s"]))
     assert sum(answers) == result["requests"]
     assert max(filter(None, p99s)) <= result["latency_ms"]["max"]
-    assert result["deliveries"] % 21 == 0
-    assert 0 < result["lag_ms"]["p50"] <= result["lag_ms"]["p99"] < 2000
+    assert 0 < result["lag_ms"]["p50"] <= result["lag_ms"]["p99"]
     assert 0 < result["latency_ms"]["p50"] <= result["latency_ms"]["max"]
     assert result["cpu_s"]["web"] > 0
     assert result["cpu_s"]["workers"] > 0
@@ -67,60 +88,82 @@ def test_a_result_has_the_fields_of_the_design_and_figures_that_fit_together(run
 
 
 def test_private_servers_are_started_and_accounted_for(run):
-    result = run[2]["mysql_tuned-outbox-ring"]
+    result = run[1][PULLED]
 
     assert result["audit"]["ok"]
-    assert set(result["environment"]["servers"]) == {"database", "redis"}
+    assert result["audit"]["merged"] > 0
+    assert result["extra"].get("deliveries_max", 0) < 50  # not those of person 1, who is pulled
+    assert result["environment"]["servers"].keys() >= {"database", "redis"}
+    assert "Cluster, 1 primaries" in result["environment"]["servers"]["redis"]
     assert len(result["environment"]["durability_given_away"]) == 2
     assert result["cpu_s"]["database"] > 0
-    assert result["cpu_s"]["redis"] >= 0  # a few ms are less than a tick
+    assert result["cpu_s"]["redis"] > 0
     assert result["memory_mib"]["database"] > 50
     assert result["memory_mib"]["redis"] > 1
 
 
 def test_two_servers_with_a_file_each_miss_about_half(run):
     """The audit's negative control: each of the two saw half of the posts."""
-    audit = run[2]["sqlite_per_server-inline-bulk"]["audit"]
+    audit = run[1][HALVES]["audit"]
 
     assert not audit["ok"]
-    assert audit["missing"] / audit["expected"] == pytest.approx(0.5, abs=0.01)
+    assert audit["missing"] / audit["expected"] == pytest.approx(0.5, abs=0.1)
     assert (audit["duplicated"], audit["unexpected"]) == (0, 0)
 
 
 def test_a_variant_that_never_delivers_misses_everything(run):
-    result = run[2]["sqlite-null"]
+    result = run[1][NULL]
 
     assert result["audit"]["missing"] == result["audit"]["expected"] > 0
     assert result["deliveries"] == 0
     assert result["drain_s"] is None
 
 
-def test_a_variant_that_cannot_start_is_reported_and_the_next_one_runs(tmp_path, monkeypatch):
-    monkeypatch.setenv("GUNICORN_CMD_ARGS", "--no-such-option")
+@pytest.fixture(scope="module")
+def planted(tmp_path_factory):
+    """A store that loses posts, one that fails, and one that delivers twice."""
+    variants = f"{GOOD},sqlite-inline-packed,sqlite-outbox-ring"
+    return laboratory(tmp_path_factory.mktemp("out"), variants, environment=PLANTED)
 
-    done = laboratory(
-        "run", "fanout", "--variants=sqlite-pull,sqlite-null", *SMALL, f"--out={tmp_path}"
-    )
 
+def test_a_store_that_loses_posts_fails_whatever_its_speed(planted):
+    done, results, report = planted
+
+    audit = results[GOOD]["audit"]
     assert done.returncode == 1
-    assert "--no-such-option" in " ".join(done.stderr.split())
-    results = [json.loads(path.read_text()) for path in tmp_path.glob("*/result.json")]
-    assert [it["audit"] for it in results] == [None, None]
+    assert 0.02 < audit["missing"] / audit["expected"] < 0.2
+    assert (audit["duplicated"], audit["unexpected"]) == (0, 0)
+    assert "FAILED: " in report
+    assert "No variant that delivers finished with a clean audit" in report
 
 
-def test_generators_share_the_users_and_a_celebrity_is_pulled_from_a_cluster(tmp_path):
-    name = "mysql_tuned-outbox-ring@cluster1+pulls30"
-    more = ("--generators=2", "--largest=50", f"--out={tmp_path}")
+def test_a_store_that_delivers_twice_fails_though_the_variant_before_it_did_not_start(planted):
+    _, results, report = planted
 
-    done = laboratory("run", "fanout", f"--variants={name}", *SMALL, *more)
+    audit = results["sqlite-outbox-ring"]["audit"]
+    assert results["sqlite-inline-packed"]["audit"] is None
+    assert "no such thing" in report
+    assert "DID NOT FINISH" in report
+    assert audit["duplicated"] == audit["expected"] > 0
+    assert audit["missing"] == 0
+    assert "FAILED: 100.0% duplicated" in report
 
-    assert done.returncode == 0, done.stdout + done.stderr
-    (path,) = tmp_path.glob("*/result.json")
-    result = json.loads(path.read_text())
-    assert result["audit"]["ok"]
-    assert result["audit"]["merged"] > 0
-    assert 12 <= result["achieved_rps"] <= 28
-    assert result["audit"]["posts"] >= result["requests"]
-    assert result["cpu_s"]["redis"] > 0
-    assert "Cluster, 1 primaries" in json.dumps(result["environment"])
-    assert result["extra"]["deliveries_max"] < 50  # not those of person 1, who is pulled
+
+def test_a_run_stopped_by_ctrl_c_keeps_its_measurements(tmp_path):
+    running = subprocess.Popen(
+        command(tmp_path, f"sqlite-inline-setbased,{GOOD}"), stderr=subprocess.DEVNULL
+    )
+    give_up_at = time.monotonic() + 240
+    second = tmp_path / f"{GOOD}-1" / "requests.csv"
+    while not second.exists():
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
+
+    running.send_signal(signal.SIGINT)
+    running.wait(timeout=120)
+
+    found = results(tmp_path)
+    assert running.returncode == 130
+    assert found["sqlite-inline-setbased"]["audit"]["ok"]
+    assert found[GOOD]["errors"] == ["interrupted"]
+    assert "interrupted" in (tmp_path / "report.html").read_text()

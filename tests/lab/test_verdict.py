@@ -137,7 +137,7 @@ def test_the_worst_status_of_all_replays_is_that_of_the_lost_deliveries(tmp_path
 @pytest.mark.alone
 def test_a_run_on_a_really_busy_machine_delivers_and_says_so(tmp_path):
     """As many other programs as there are cores, while a run goes on."""
-    small = ("--users=5", "--people=30", "--friends=10", "--run-time=5s")
+    small = ("--users=5", "--people=30", "--friends=10", "--run-time=3s")
     command = ("run", "fanout", "--variants=sqlite-outbox-setbased", *small, f"--out={tmp_path}")
     loops = [
         subprocess.Popen([sys.executable, "-c", "while True: pass"])

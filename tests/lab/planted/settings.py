@@ -4,6 +4,7 @@ from config.settings import *  # noqa: F403
 from config.settings import FEED_TIMELINE_STORES
 
 FEED_TIMELINE_STORES = FEED_TIMELINE_STORES | {
+    "packed": {"BACKEND": "tests.lab.planted.stores.Failing"},
     "setbased": {"BACKEND": "tests.lab.planted.stores.Lossy"},
     "ring": FEED_TIMELINE_STORES["ring"] | {"BACKEND": "tests.lab.planted.stores.Duplicating"},
 }

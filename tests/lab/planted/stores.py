@@ -1,8 +1,13 @@
-"""Faulty stores that report success."""
+"""Faulty stores: one that fails, and others that report success."""
 
 from feed.timeline_stores.base import Held
 from feed.timeline_stores.published import Pipeline
 from feed.timeline_stores.rows import SetBased
+
+
+class Failing(SetBased):
+    def __init__(self, alias):
+        raise RuntimeError("no such thing")
 
 
 class Lossy(SetBased):
