@@ -2,7 +2,7 @@
 
 import csv
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -62,78 +62,67 @@ class Requests(NamedTuple):
     def answered(self) -> list[Request]:
         """The counted ones that were answered within the window, failures too."""
         start, end = self.window
-        return [it for it in self.counted if it.answered and start <= it.ended_at < end]
+        return [row for row in self.counted if row.answered and start <= row.ended_at < end]
 
     @property
     def succeeded(self) -> list[Request]:
         """Those of ``answered`` that succeeded."""
-        return [it for it in self.answered if not it.error]
+        return [row for row in self.answered if not row.error]
 
     @property
     def in_flight(self) -> float:
         """How many of the counted ones waited for an answer, on average."""
         start, end = self.window
-        waits = (min(it.ended_at, end) - max(it.begun_at, start) for it in self.counted)
+        waits = (min(row.ended_at, end) - max(row.begun_at, start) for row in self.counted)
         return sum(max(0.0, wait) for wait in waits) / (end - start)
 
     @property
     def waiting_at_end(self) -> int:
         """How many of the counted ones waited when the window ended."""
-        return sum(it.begun_at < self.window[1] <= it.ended_at for it in self.counted)
+        return sum(row.begun_at < self.window[1] <= row.ended_at for row in self.counted)
 
 
 def read_requests(folder: Path, load: Load) -> Requests:
     """Read what Locust wrote. Raises RunFailed if nothing was answered, or not in the window."""
-    rows = [*_answered(folder / "requests.csv"), *_unanswered(folder / "unanswered.csv")]
-    counted = [it for it in rows if not load.counted or it.name in load.counted]
-    if not any(it.answered for it in counted):
+    rows = [*_read(folder / "requests.csv"), *_read(folder / "unanswered.csv")]
+    counted = [row for row in rows if not load.counted or row.name in load.counted]
+    if not any(row.answered for row in counted):
         raise RunFailed("the load generator got no answer")
-    start = min(it.begun_at for it in counted) + load.warm_up_s
+    start = min(row.begun_at for row in counted) + load.warm_up_s
     window = start, start + load.run_time_s
-    routes = _routes(it for it in rows if _counts(it, window, load))
+    routes: defaultdict[str, Route] = defaultdict(lambda: Route([], Counter()))
+    for row in rows:
+        if not _is_within(row, window, load):
+            continue
+        if row.error:
+            routes[row.name].failures[row.error] += 1
+        else:
+            routes[row.name].latency_ms.append(row.ms)
     chosen = [route for name, route in routes.items() if name in (load.counted or routes)]
     if not chosen:
         raise RunFailed(f"nothing was answered within {load.run_time_s} s: lengthen --run-time")
     latency_ms = np.array([ms for route in chosen for ms in route.latency_ms], np.float64)
     failures = sum((route.failures for route in chosen), Counter[str]())
-    return Requests(window, latency_ms, failures, routes, counted, rows)
+    return Requests(window, latency_ms, failures, dict(routes), counted, rows)
 
 
-def _routes(rows: Iterable[Request]) -> dict[str, Route]:
-    routes: defaultdict[str, Route] = defaultdict(lambda: Route([], Counter()))
-    for it in rows:
-        if it.error:
-            routes[it.name].failures[it.error] += 1
-        else:
-            routes[it.name].latency_ms.append(it.ms)
-    return dict(routes)
+def _is_within(row: Request, window: tuple[float, float], load: Load) -> bool:
+    """Return whether a request is of the window: begun in it, if its answer was waited for."""
+    at = row.begun_at if load.patience_s else row.ended_at
+    return window[0] <= at < window[1] and (row.answered or load.patience_s > 0)
 
 
-def _counts(it: Request, window: tuple[float, float], load: Load) -> bool:
-    """Tell whether a request is of the window: begun in it, if its answer was waited for."""
-    at = it.begun_at if load.patience_s else it.ended_at
-    return window[0] <= at < window[1] and (it.answered or load.patience_s > 0)
-
-
-def _answered(path: Path) -> list[Request]:
+def _read(path: Path) -> Iterator[Request]:
     with path.open(newline="") as file:
-        return [
-            _request(row, float(row["response_time_ms"] or 0), row["exception"])._replace(
-                length=int(row["response_length"] or 0)
+        for row in csv.DictReader(file):
+            answered = "waited_ms" not in row
+            ms = float(row["response_time_ms"] or 0) if answered else float(row["waited_ms"])
+            begun_at = float(row["timestamp"])
+            yield Request(
+                f"{row['request_type']} {row['name']}",
+                begun_at,
+                begun_at + ms / 1000,
+                row["exception"] if answered else NO_ANSWER,
+                answered,
+                int(row.get("response_length") or 0),
             )
-            for row in csv.DictReader(file)
-        ]
-
-
-def _unanswered(path: Path) -> list[Request]:
-    with path.open(newline="") as file:
-        return [
-            _request(row, float(row["waited_ms"]), NO_ANSWER, answered=False)
-            for row in csv.DictReader(file)
-        ]
-
-
-def _request(row: dict[str, str], ms: float, error: str, *, answered: bool = True) -> Request:
-    begun_at = float(row["timestamp"])
-    name = f"{row['request_type']} {row['name']}"
-    return Request(name, begun_at, begun_at + ms / 1000, error, answered)

@@ -1,9 +1,8 @@
 """What one post and one read cost, by role, from runs with different reads per post."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
-from math import inf
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,18 +44,6 @@ class Costs:
     """By role, what it uses whatever the rate: a drainer looks for posts all the time. Of other
     roles than workers it is only known from runs at different rates."""
 
-    def meets(self, other: "Costs", operations_per_s: float = inf) -> float | None:
-        """Return the reads per post from which the other one costs less; None if there are none."""
-        post_us, read_us = self._with_base_us(operations_per_s)
-        other_post_us, other_read_us = other._with_base_us(operations_per_s)
-        saved_us, more_us = other_post_us - post_us, read_us - other_read_us
-        return saved_us / more_us if saved_us > 0 and more_us > 0 else None
-
-    def _with_base_us(self, operations_per_s: float) -> tuple[float, float]:
-        """Return the costs of a post and of a read, each with its part of the base."""
-        base_us = sum(self.base_cores.values()) * 1e6 / operations_per_s
-        return sum(self.post_us.values()) + base_us, sum(self.read_us.values()) + base_us
-
 
 def costs_of(results: Sequence[Result]) -> list[Costs]:
     """Return the costs of each variant, graph, number of people and of friends.
@@ -69,7 +56,11 @@ def costs_of(results: Sequence[Result]) -> list[Costs]:
         seed = result.environment["seed"]
         key = (result.variant, seed["graph"], seed["people"], seed["friends"])
         groups.setdefault(key, []).append(result)
-    return [_fitted(group) for group in groups.values() if _ratios(group) >= FEWEST_RATIOS]
+    return [
+        _fitted(group)
+        for group in groups.values()
+        if len({result.load for result in group}) >= FEWEST_RATIOS
+    ]
 
 
 def steady(result: Result) -> bool:
@@ -96,24 +87,20 @@ def _operations(result: Result) -> tuple[float, float]:
     return result.extra.get("posts") or 0.0, result.extra.get("reads") or 0.0
 
 
-def _ratios(results: Iterable[Result]) -> int:
-    return len({result.load for result in results})
-
-
 def _fitted(results: Sequence[Result]) -> Costs:
     posts, reads = np.array([_operations(result) for result in results]).T
     seconds = np.array([result.window_s for result in results])
     total = posts + reads  # all is divided by it, so that every run weighs the same
     rates = total / seconds
     rates_differ = rates.max() > RATES_DIFFER * rates.min()
-    by_role, said, measured = {}, np.zeros(len(results)), np.zeros(len(results))
+    by_role, expected, measured = {}, np.zeros(len(results)), np.zeros(len(results))
     for role in ROLES:
         used = np.array([result.cpu_s.get(role) or 0.0 for result in results])
         causes = np.column_stack((posts, reads, seconds))
         causes[:, 1] *= role != WORKERS
         causes[:, 2] *= role == WORKERS or rates_differ
         by_role[role] = _not_negative(causes / total[:, None], used / total)
-        said += causes @ by_role[role]
+        expected += causes @ by_role[role]
         measured += used
     first = results[0]
     seed = first.environment["seed"]
@@ -122,33 +109,25 @@ def _fitted(results: Sequence[Result]) -> Costs:
         seed["graph"],
         seed["people"],
         seed["friends"],
-        post_us={role: _us(post_s) for role, (post_s, _, _) in by_role.items()},
-        read_us={role: _us(read_s) for role, (_, read_s, _) in by_role.items()},
-        residual=round(float(np.max(np.abs(said - measured) / measured)), 3),
+        post_us={role: round(float(post) * 1e6, 1) for role, (post, _, _) in by_role.items()},
+        read_us={role: round(float(read) * 1e6, 1) for role, (_, read, _) in by_role.items()},
+        residual=round(float(np.max(np.abs(expected - measured) / measured)), 3),
         posts_per_s=round(float(np.max(posts / seconds)), 1),
         runs=len(results),
         base_cores={role: round(float(cores), 4) for role, (_, _, cores) in by_role.items()},
     )
 
 
-def _us(seconds: float) -> float:
-    return round(float(seconds) * 1e6, 1)
-
-
 def _not_negative(causes: NDArray[np.float64], used: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the costs of causes with the least squares, none of them below 0."""
-    columns = range(causes.shape[1])
-    some = (list(it) for n in columns for it in combinations(columns, n + 1))
-    found = [_least_squares(causes, used, it) for it in some]
-    none = np.zeros(causes.shape[1])
-    possible = [none, *(it for it in found if (it >= 0).all())]
-    return min(possible, key=lambda it: float(np.sum((causes @ it - used) ** 2)))
+    """Return the costs of causes with the least squares, none of them below 0.
 
-
-def _least_squares(
-    causes: NDArray[np.float64], used: NDArray[np.float64], columns: list[int]
-) -> NDArray[np.float64]:
-    """Return costs with the least squares, those of other columns 0."""
-    costs = np.zeros(causes.shape[1])
-    costs[columns] = np.linalg.lstsq(causes[:, columns], used)[0]
-    return costs
+    With few causes, the least squares of each choice of them are tried.
+    """
+    count = causes.shape[1]
+    possible = [np.zeros(count)]
+    for chosen in product((False, True), repeat=count):
+        costs = np.zeros(count)
+        costs[list(chosen)] = np.linalg.lstsq(causes[:, chosen], used)[0]
+        if (costs >= 0).all():
+            possible.append(costs)
+    return min(possible, key=lambda costs: float(np.sum((causes @ costs - used) ** 2)))

@@ -1,8 +1,8 @@
 """Columns, verdict and picture of push and pull."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import inf
 from statistics import median
 
 from matplotlib import figure as drawn
@@ -66,18 +66,21 @@ def cost_of_operations(width: float, compared: Sequence[Summary]) -> drawn.Figur
     figure, (axes,) = panels(width)
     lines = []
     for name, colour in colours_of(compared).items():
-        its = [it for it in compared if it.variant.name == name and _is_drawn(it)]
-        points = [(share_of_reads(_reads(it)), it.median(COST.figure) or 0.0) for it in its]
-        lines.append(Line(name, points, colour, form="o-"))
-        for it, (share, _) in zip(its, points, strict=True):
-            lines.append(Line("", [(share, end) for end in it.spread(COST.figure)], colour, name))
+        of_one = [one for one in compared if one.variant.name == name and _is_drawn(one)]
+        shares = [share_of_reads(_reads(one)) for one in of_one]
+        medians = [one.median(COST.figure) or 0.0 for one in of_one]
+        lines.append(Line(name, list(zip(shares, medians, strict=True)), colour, form="o-"))
+        for share, one in zip(shares, of_one, strict=True):
+            lines.append(Line("", [(share, end) for end in one.spread(COST.figure)], colour, name))
     panel(axes, lines, "pages read per post, by their share of all operations", "CPU ms each")
-    found = [it for it in crossovers(compared) if isinstance(it, Bracket)]
-    edges = [it.at for it in found] if len(found) > 1 else [it for one in found for it in one[:2]]
+    found = [bracket for bracket in crossovers(compared) if isinstance(bracket, Bracket)]
+    edges = [bracket.at for bracket in found]
+    if len(found) == 1:
+        edges = [found[0].low, found[0].high]
     if edges:
         ends = share_of_reads(min(edges)), share_of_reads(max(edges))
         axes.axvspan(*ends, color=GREY, alpha=0.3, linewidth=0)
-    axes.set_xticks([share_of_reads(it) for it in TICKS], [f"{it:g}" for it in TICKS])
+    axes.set_xticks([*map(share_of_reads, TICKS)], [f"{reads:g}" for reads in TICKS])
     axes.set_xlim(0, 1)
     return legend(figure)
 
@@ -92,7 +95,7 @@ def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant
     """Return the summaries in the order of their reads per post, and those of searches."""
     plain = [result for result in results if not SEARCHED.fullmatch(result.load)]
     found = by_load_and_variant(plain, variant_named)
-    in_order = sorted(found, key=lambda it: (reads_per_post(it.load) is None, _reads(it)))
+    in_order = sorted(found, key=lambda one: (reads_per_post(one.load) is None, _reads(one)))
     return [*in_order, *_searches(results, variant_named)]
 
 
@@ -113,11 +116,11 @@ def _holding(search: Summary) -> str:
 
 def _crossover(compared: Sequence[Summary]) -> Iterator[str]:
     found = crossovers(compared)
-    brackets = [it for it in found if isinstance(it, Bracket)]
-    none = [it for it in found if isinstance(it, Nowhere)]
+    brackets = [one for one in found if isinstance(one, Bracket)]
+    none = [one for one in found if isinstance(one, Nowhere)]
     if brackets:
-        at = [it.at for it in brackets]
-        pushes = " or ".join(dict.fromkeys(it.push for it in brackets))
+        at = [bracket.at for bracket in brackets]
+        pushes = " or ".join(dict.fromkeys(bracket.push for bracket in brackets))
         spread = (
             f"from {number(min(at))} to {number(max(at))} in {len(at)} repeats"
             if len(at) > 1
@@ -127,14 +130,13 @@ def _crossover(compared: Sequence[Summary]) -> Iterator[str]:
             f"At {compared[0].results[0].offered_rps:g} operations/s pull costs less CPU than push "
             f"below {number(median(at))} reads per post ({spread}); above, {pushes} costs least."
         )
-    for winner in dict.fromkeys(it.winner for it in none):
-        alike = [it for it in none if it.winner == winner]
-        repeats = f" in {len(alike)} of {len(found)} repeats" if len(found) > 1 else ""
+    for nowhere, count in Counter(none).items():
+        repeats = f" in {count} of {len(found)} repeats" if len(found) > 1 else ""
         yield (
-            f"No crossover between {number(alike[0].low)} and {number(alike[0].high)} reads per "
-            f"post{repeats}: {winner} wins everywhere."
+            f"No crossover between {number(nowhere.low)} and {number(nowhere.high)} reads per "
+            f"post{repeats}: {nowhere.winner} wins everywhere."
         )
-    if not found and not all(it.figures.can_be_compared for it in compared):
+    if not found and not all(one.figures.can_be_compared for one in compared):
         yield "Where push and pull cross can't be told: the figures don't count."
     elif not found:
         yield "There is nothing to cross: no load was measured with both push and pull."
@@ -144,39 +146,18 @@ def _in_words(costs: Costs) -> str:
     post, read = (
         f"{number(sum(us.values()))} µs ({_parts(us)})" for us in (costs.post_us, costs.read_us)
     )
-    said = f"{costs.variant}: a post costs {post}, a page {read}{_base(costs)}"
-    if costs.runs == FEWEST_RATIOS:
-        return f"{said}; with two loads only, nothing checks that."
-    return f"{said}; no run differs from that by more than {costs.residual:.0%}."
-
-
-def _base(costs: Costs) -> str:
     base = sum(costs.base_cores.values())
-    return f", and {number(base)} cores are used whatever the rate" if base else ""
+    always = f", and {number(base)} cores are used whatever the rate" if base else ""
+    checked = (
+        "with two loads only, nothing checks that"
+        if costs.runs == FEWEST_RATIOS
+        else f"no run differs from that by more than {costs.residual:.0%}"
+    )
+    return f"{costs.variant}: a post costs {post}, a page {read}{always}; {checked}."
 
 
 def _parts(us: Mapping[str, float]) -> str:
     return ", ".join(f"{role} {number(used)}" for role, used in us.items() if used)
-
-
-def _meetings(found: Sequence[Costs], compared: Sequence[Summary]) -> Iterator[str]:
-    """Yield where pull would cost as much as each push, by these costs."""
-    computed = {it.variant.name for it in compared if it.variant.store_flags.is_computed_on_read}
-    operations_per_s = compared[0].results[0].offered_rps
-    for pull in (it for it in found if it.variant in computed):
-        pushes = [it for it in found if it.variant not in computed]
-        at_this_rate = _met(pull, pushes, operations_per_s)
-        if at_this_rate:
-            yield (
-                f"By these costs, at {operations_per_s:g} operations/s {pull.variant} meets "
-                f"{at_this_rate} reads per post; at rates so high that the cores used whatever the "
-                f"rate don't count, {_met(pull, pushes, inf) or 'none'}."
-            )
-
-
-def _met(pull: Costs, pushes: Sequence[Costs], operations_per_s: float) -> str:
-    met = {push.variant: pull.meets(push, operations_per_s) for push in pushes}
-    return ", ".join(f"{name} at {number(at)}" for name, at in met.items() if at is not None)
 
 
 def _reads(summary: Summary) -> float:
@@ -193,7 +174,7 @@ def _verdict(compared: Sequence[Summary]) -> str:
 def _conclusions(compared: Sequence[Summary]) -> Sequence[str]:
     """Return what one post and one read cost of each variant, from all its loads."""
     found = costs_of([result for summary in compared for result in summary.results])
-    return [*map(_in_words, found), *_meetings(found, compared)]
+    return [_in_words(costs) for costs in found]
 
 
 PRESENTATION = Presentation(

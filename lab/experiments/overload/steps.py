@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -57,31 +57,29 @@ class Step(NamedTuple):
         """Return the figures as a result keeps them."""
         return {f"step{turn}_{name}": value for name, value in self._asdict().items()}
 
-    @classmethod
-    def of(cls, result: Result, turn: int) -> Self | None:
-        """Return a step of a result, or None if it has fewer."""
-        if f"step{turn}_multiple" not in result.extra:
-            return None
-        return cls(*(result.extra[f"step{turn}_{name}"] for name in cls._fields))  # type: ignore[arg-type]
-
 
 def steps_of(result: Result) -> list[Step]:
+    """Return the steps of a result, from the figures that it keeps."""
     steps: list[Step] = []
-    while step := Step.of(result, len(steps) + 1):
-        steps.append(step)
+    while f"step{len(steps) + 1}_multiple" in result.extra:
+        turn = len(steps) + 1
+        steps.append(Step(*(result.extra[f"step{turn}_{name}"] for name in Step._fields)))  # type: ignore[arg-type]
     return steps
 
 
 def measure_steps(
     folder: Path, requests: Sequence[Request], multiples: Sequence[float]
 ) -> list[Step]:
-    with (folder / "steps.csv").open(newline="") as steps, (folder / "probes.csv").open() as probes:
-        windows = list(csv.DictReader(steps))
-        probed = [{name: float(it) for name, it in row.items()} for row in csv.DictReader(probes)]
+    probes = _numbers(folder / "probes.csv")
     return [
-        _measure(multiple, {name: float(it) for name, it in window.items()}, requests, probed)
-        for multiple, window in zip(multiples, windows, strict=True)
+        _measure(multiple, window, requests, probes)
+        for multiple, window in zip(multiples, _numbers(folder / "steps.csv"), strict=True)
     ]
+
+
+def _numbers(file: Path) -> list[dict[str, float]]:
+    with file.open(newline="") as rows:
+        return [{name: float(cell) for name, cell in row.items()} for row in csv.DictReader(rows)]
 
 
 def _measure(
@@ -91,13 +89,15 @@ def _measure(
     probes: Sequence[dict[str, float]],
 ) -> Step:
     start, end = window["start"], window["end"]
-    arrived = [it for it in requests if start <= it.begun_at < end]
-    accepted = [it.ms for it in arrived if not it.error]
-    refused = [it.ms for it in arrived if it.error in REFUSED]
+    arrived = [request for request in requests if start <= request.begun_at < end]
+    accepted = [request.ms for request in arrived if not request.error]
+    refused = [request.ms for request in arrived if request.error in REFUSED]
+    dropped = sum(request.error == DROPPED for request in arrived)
     seen = [
-        it for it in probes if it["timestamp"] < end and it["timestamp"] + it["seconds"] >= start
+        probe
+        for probe in probes
+        if probe["timestamp"] < end and probe["timestamp"] + probe["seconds"] >= start
     ]
-    dropped = sum(it.error == DROPPED for it in arrived)
     per_s = 1 / (end - start)
     return Step(
         multiple,
@@ -110,9 +110,9 @@ def _measure(
         p99_ms=_percentile(accepted, 99),
         refused_p50_ms=_percentile(refused, 50),
         refused_p99_ms=_percentile(refused, 99),
-        probe_p99_ms=_percentile([it["seconds"] * 1000 for it in seen], 99),
-        slowest_probe_s=max((it["seconds"] for it in seen), default=None),
-        probes_failed=float(sum(it["status"] != 200 for it in seen)),
+        probe_p99_ms=_percentile([probe["seconds"] * 1000 for probe in seen], 99),
+        slowest_probe_s=max((probe["seconds"] for probe in seen), default=None),
+        probes_failed=float(sum(probe["status"] != 200 for probe in seen)),
         generator_late_ms=window["late_p99_ms"],
         sent=round((len(arrived) - dropped) * per_s / window["rate"], 4),
     )
