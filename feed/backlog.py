@@ -80,7 +80,9 @@ def _authors_behind(oldest: _Oldest) -> frozenset[int]:
         return frozenset()
     posts = statements.waiting_by_author(LOOKED_AT)
     friends = _friends.of(posts)
-    return frozenset(it for it, count in posts.items() if count * (friends[it] + 1) > most)
+    return frozenset(
+        author for author, count in posts.items() if count * (friends[author] + 1) > most
+    )
 
 
 class _Refused(NamedTuple):

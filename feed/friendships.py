@@ -116,6 +116,6 @@ def _finish_between(person_id: int, friend_id: int) -> None:
 def _finish(changes: Sequence[FriendshipChange]) -> None:
     """Leave everything so far to the database, in the timelines of both people of each change."""
     epochs.forget()  # a new one may have begun
-    owners = {it for change in changes for it in (change.person_id, change.friend_id)}
+    owners = {owner for change in changes for owner in (change.person_id, change.friend_id)}
     epochs.change(epochs.get_store(), sorted(owners))
     FriendshipChange.objects.filter(id__in=[change.id for change in changes]).delete()

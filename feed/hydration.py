@@ -137,7 +137,7 @@ def _keep(posts: Mapping[int, bytes], prefix: str) -> None:
     if url and posts:
         names = {str(key(f"{prefix}{post_id}")): post for post_id, post in posts.items()}
         client = get_redis_connection("posts")
-        pipelined(client, [("SET", *it, "NX", "EX", KEEP_S) for it in names.items()])
+        pipelined(client, [("SET", *pair, "NX", "EX", KEEP_S) for pair in names.items()])
 
 
 def _mark_key() -> str:

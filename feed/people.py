@@ -104,7 +104,7 @@ def _differing(state: State, person_id: int) -> Iterator[Collection[int]]:
     last = 0
     while found := list(posts.filter(id__gt=last).values_list("id", "deleted_at", "size")[:BATCH]):
         last = found[-1][0]
-        copied = _copied([it[0] for it in found]) if state is State.ERASED else set()
+        copied = _copied([post[0] for post in found]) if state is State.ERASED else set()
         differing = [
             post_id
             for post_id, deleted_at, size in found

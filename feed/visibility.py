@@ -30,5 +30,5 @@ def visible(posts: PostQuerySet, viewer_id: int) -> PostQuerySet:
 
 
 def _of_friends(posts: PostQuerySet, viewer_id: int) -> PostQuerySet:
-    some = posts.extra(where=[OF_FRIENDS], params=[viewer_id, viewer_id])  # noqa: S610
-    return cast("PostQuerySet", some)
+    found = posts.extra(where=[OF_FRIENDS], params=[viewer_id, viewer_id])  # noqa: S610
+    return cast("PostQuerySet", found)

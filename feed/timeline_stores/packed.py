@@ -73,7 +73,7 @@ class Packed(LockedStore):
             found = {owner_id: unpack_timeline(packed) for owner_id, packed in held}
             timelines = {owner_id: timeline for owner_id, timeline in found.items() if timeline}
             yield timelines
-            changed = {owner_id: pack_timeline(it) for owner_id, it in timelines.items()}
+            changed = {owner_id: pack_timeline(kept) for owner_id, kept in timelines.items()}
             _write(_statements().replace, changed)
 
 

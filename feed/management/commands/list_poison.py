@@ -20,12 +20,12 @@ class Command(BaseCommand):
         waiting = Poison.objects.filter(post__delivered_at=None)
         if retry:
             waiting.update(retry_at=Now())
-        for it in waiting.order_by("post_id").select_related("post"):
+        for poison in waiting.order_by("post_id").select_related("post"):
             found = {
-                "post": it.post_id,
-                "author": it.post.author_id,
-                "failures": it.failures,
-                "retry_at": it.retry_at.isoformat(),
-                "error": it.error,
+                "post": poison.post_id,
+                "author": poison.post.author_id,
+                "failures": poison.failures,
+                "retry_at": poison.retry_at.isoformat(),
+                "error": poison.error,
             }
             self.stdout.write(json.dumps(found))
