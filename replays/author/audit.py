@@ -48,7 +48,9 @@ def audit(connection: Any, accepted: set[str], feeds: redis.Redis | None = None)
     """
     posts = dict(_rows(connection, POSTS))
     owners = {AUTHOR, *(owner for (owner,) in _rows(connection, OWNERS))}
-    entries = _in_redis(feeds, owners, posts) if feeds else map(Entry._make, _records(connection))
+    entries = (
+        _in_redis(feeds, owners, posts) if feeds else map(Entry._make, _rows(connection, RECORDS))
+    )
     return compare_feeds(entries, owners, accepted, known={*posts.values()})
 
 
@@ -69,10 +71,6 @@ def compare_feeds(
         )
         found.update({kind: len(ids) for kind, ids in wrong._asdict().items()})
     return found
-
-
-def _records(connection: Any) -> Iterator[tuple[int, str, int]]:
-    yield from _rows(connection, RECORDS)
 
 
 def _in_redis(

@@ -4,11 +4,13 @@ import os
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.results.requests import Request
 from launch import quota
 from launch.processes import Processes
 from launch.variants import UnknownVariant
@@ -45,6 +47,24 @@ def can_be_limited(folder):
     with Processes(folder) as processes:
         idle = processes.start("web", ["sleep", "60"], {})
         return quota.limit(processes, idle.pid, 0.4)
+
+
+@pytest.mark.parametrize(("slowest_ms", "errors"), [(40, 0), (60, 1)])
+def test_a_whole_run_is_held_to_the_threshold_failed_requests_too(slowest_ms, errors, monkeypatch):
+    monkeypatch.setattr(published.browse, "conclude", lambda measured: None)
+    requests = [
+        Request("GET", 0.0, 0.03, error=""),
+        Request("GET", 0.0, slowest_ms / 1000, error="status 503"),
+        Request("GET", 0.0, 0.01, error="the run ended", answered=False),
+    ]
+    result = SimpleNamespace(extra={}, errors=[])
+
+    published.conclude(SimpleNamespace(result=result, requests=SimpleNamespace(counted=requests)))
+
+    assert len(result.errors) == errors
+    assert result.extra["held"] == 1 - errors
+    assert result.extra["run_success"] == 0.5  # of those that were answered
+    assert 30 < result.extra["run_p95_ms"] <= slowest_ms
 
 
 def test_late_replicas_without_read_your_own_writes_make_the_check_fail(tmp_path):

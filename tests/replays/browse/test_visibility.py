@@ -11,9 +11,8 @@ from feed import friendships
 from feed.services import publish_post
 from feed.visibility import POLICIES
 from replays.browse import settings as configured
-from replays.browse.app.models import Like
 from tests.conftest import client_of
-from tests.feed.test_visibility import SEES, every_viewer, post
+from tests.feed.test_visibility import every_viewer, post
 
 __all__ = ["post"]
 
@@ -38,18 +37,6 @@ def test_the_listing_shows_what_one_may_read(listing, policy, post, settings):
     for client, may_read in 2 * every_viewer(policy):
         shown = [post["id"] for post in client.get("/v1/posts/").json()["posts"]]
         assert shown == ([post.id] if may_read else [])
-
-
-@LISTINGS
-def test_a_post_is_read_and_liked_by_whoever_may_read_it(listing, policy, post, settings):
-    settings.FEED_LISTING = listing
-    url = f"/v1/posts/{post.id}/"
-
-    for client, may_read in every_viewer(policy):
-        assert client.get(url).status_code == (200 if may_read else 404)
-        for method in (client.put, client.delete, client.put):
-            assert method(f"{url}like/").status_code == (204 if may_read else 404)
-    assert Like.objects.count() == len(SEES[policy])
 
 
 @pytest.mark.parametrize("query", ["", "?page=1"])
