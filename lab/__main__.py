@@ -149,7 +149,7 @@ def plan_capacity(options: argparse.Namespace) -> int:
 
 def give_advice(options: argparse.Namespace) -> int:
     situation = situation_of(options)
-    named = [Path(it) for it in options.costs.split(",")] if options.costs else None
+    named = [Path(folder) for folder in options.costs.split(",")] if options.costs else None
     measured = measured_costs(named or newest(RESULTS, without=options.check))
     if options.check:
         table, holds = check(list(read_results(options.check)), measured)
@@ -184,7 +184,7 @@ def _variants(experiment: Experiment, options: argparse.Namespace) -> list[Varia
     usual = (TARGET,) if options.target else experiment.variants
     names = usual if options.variants is None else options.variants.split(",")
     variants = [experiment.variant(name.strip()) for name in names]
-    return [_met(it, options) if isinstance(it, TargetVariant) else it for it in variants]
+    return [_met(one, options) if isinstance(one, TargetVariant) else one for one in variants]
 
 
 def _met(variant: TargetVariant, options: argparse.Namespace) -> TargetVariant:

@@ -265,7 +265,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 def _pids(text: str) -> dict[str, int]:
     try:
-        return {role: int(pid) for role, pid in (it.split("=") for it in text.split(","))}
+        return {role: int(pid) for role, pid in (pair.split("=") for pair in text.split(","))}
     except ValueError:
         raise argparse.ArgumentTypeError(f"{text!r} is not like web=12,redis=34") from None
 

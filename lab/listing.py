@@ -38,8 +38,8 @@ def print_all() -> None:
     print(f"variants, database-strategy-store[@part+part…] or database-{'|'.join(SHORT)}")
     print(f"database: {', '.join(DATABASES)}")
     known = backends()
-    _print_texts("strategy", {name: it.purpose for name, it in known.strategies.items()})
-    _print_texts("store", {name: it.purpose for name, it in known.timeline_stores.items()})
+    _print_texts("strategy", {name: one.purpose for name, one in known.strategies.items()})
+    _print_texts("store", {name: one.purpose for name, one in known.timeline_stores.items()})
     _print_texts("part", {name: part.text for name, part in PARTS.items()})
 
 

@@ -49,7 +49,7 @@ def presentation_of(compared: Sequence[Summary]) -> Presentation:
 def published_beside(compared: Sequence[Summary]) -> Sequence[Published]:
     """Return the published figures; none beside other loads or nothing but others' services."""
     presentation = presentation_of(compared)
-    is_ours = any(not isinstance(it.variant, OutsideVariant) for it in compared)
+    is_ours = any(not isinstance(summary.variant, OutsideVariant) for summary in compared)
     is_alike = presentation.is_published_load(compared[-1].results[0])
     return presentation.published if is_ours and is_alike else ()
 
@@ -62,7 +62,7 @@ def in_order(compared: Sequence[Summary]) -> list[Summary]:
     loads = list(dict.fromkeys(summary.load for summary in compared))
     places = {name: at for at, name in enumerate(best)}
     return sorted(
-        compared, key=lambda it: (loads.index(it.load), places.get(id(it), len(compared)))
+        compared, key=lambda one: (loads.index(one.load), places.get(id(one), len(compared)))
     )
 
 
@@ -102,7 +102,7 @@ def answer(compared: Sequence[Summary]) -> str:
             f"Not ranked: Locust itself was the limit of {_listed(saturated)}. Offer less, with "
             "fewer users."
         )
-    if not best and any(it.is_clean and not it.figures.can_be_compared for it in compared):
+    if not best and any(one.is_clean and not one.figures.can_be_compared for one in compared):
         return "Not ranked: what finished with a clean audit has no figures that can be compared."
     if not best:
         return f"No variant {presentation.condition}. See the errors."
@@ -136,7 +136,7 @@ def _contrast(best: Sequence[Summary]) -> str:
     if is_tie(first, last, figure) or not (best_value and values[last.name]):
         return ""
     ratio = values[last.name] / best_value
-    rates = " against ".join(number(it.median(lambda r: r.achieved_rps)) for it in (last, first))
+    rates = " against ".join(number(one.median(lambda r: r.achieved_rps)) for one in (last, first))
     bound = "at least " if presentation.headline.is_latency and last.is_cut_off else ""
     times = number(1 / ratio if presentation.more_is_better else ratio)
     return presentation.contrast.format(name=last.name, ratio=bound + times, rates=rates)
@@ -145,15 +145,15 @@ def _contrast(best: Sequence[Summary]) -> str:
 def verdicts(compared: Sequence[Summary]) -> list[Verdict]:
     """Return what became of deliveries, and what figures are worth, the worst first."""
     return [
-        _verdict("Deliveries", Deliveries, [(it.name, it.deliveries) for it in compared]),
-        _verdict("Figures", Figures, [(it.name, it.figures) for it in compared]),
+        _verdict("Deliveries", Deliveries, [(one.name, one.deliveries) for one in compared]),
+        _verdict("Figures", Figures, [(one.name, one.figures) for one in compared]),
     ]
 
 
 def _verdict(about: str, values: type[StrEnum], found: Sequence[tuple[str, StrEnum]]) -> Verdict:
     by_value = []
     for value in reversed(values):
-        names = [name for name, it in found if it is value]
+        names = [name for name, judged in found if judged is value]
         where = f" in {few(names)}" if len(names) < len(found) else ""
         if names:
             chip = Chip(CHIPS[value], value.capitalize())

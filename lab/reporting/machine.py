@@ -10,10 +10,10 @@ ABOUT = 1.25
 
 def machine(environments: Sequence[Mapping[str, Any]]) -> str:
     env = environments[0]
-    named = [pair for it in environments for pair in it["servers"].items()]
-    servers = sorted({f"{role} {it}" if it[0].isdigit() else it for role, it in named})
+    named = [pair for one in environments for pair in one["servers"].items()]
+    servers = sorted({f"{role} {text}" if text[0].isdigit() else text for role, text in named})
     software = ", ".join([f"Python {env['python']}", *servers])
-    speeds = [it["calibration_ms"] for it in environments]
+    speeds = [one["calibration_ms"] for one in environments]
     return (
         f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, {software}, commit "
         f"{env['commit'] or 'unknown'}. {speed(speeds)}"
@@ -23,7 +23,7 @@ def machine(environments: Sequence[Mapping[str, Any]]) -> str:
 def speed(speeds_ms: Sequence[float]) -> str:
     """Compare the time for a fixed piece of Python with the README's machine."""
     low, high = min(speeds_ms), max(speeds_ms)
-    times = [it / README_MS for it in (low, high)]
+    times = [took_ms / README_MS for took_ms in (low, high)]
     took = f"{low:g} ms" if low == high else f"{low:g} to {high:g} ms"
     if max(times) <= ABOUT:
         return f"It is as fast as the README's when nothing else ran there (calibration {took})."

@@ -100,7 +100,7 @@ class Page:
         html = TEMPLATES.get_template("page.html").render(
             page=self,
             meanings=MEANINGS,
-            lessons=[lesson(it, path.parent) for it in dict.fromkeys((self.lesson, READING))],
+            lessons=[lesson(doc, path.parent) for doc in dict.fromkeys((self.lesson, READING))],
             script=Markup((HERE / "tables.js").read_text()),  # noqa: S704  our own
             svg=Markup,
         )
@@ -111,7 +111,7 @@ class Page:
         return path
 
     def as_markdown(self) -> str:
-        verdicts = [f"**{it.about}**: {it}" for it in self.verdicts]
+        verdicts = [f"**{verdict.about}**: {verdict}" for verdict in self.verdicts]
         facts = [f"**{about}**: {text}" for about, text in self.facts.items()]
         parts = filter(None, (part.as_markdown() for part in self.parts))
         return "\n\n".join([f"# {self.title}", self.answer, *verdicts, *facts, *parts]) + "\n"
@@ -126,7 +126,8 @@ class Page:
                 console.print(f"{part.heading}:", *part.items, sep="\n")
         console.print(self.answer)
         for verdict in self.verdicts:
-            worst = next((TERMINAL[it.kind] for it, _ in verdict.found if it.kind in TERMINAL), "")
+            kinds = [chip.kind for chip, _ in verdict.found if chip.kind in TERMINAL]
+            worst = TERMINAL[kinds[0]] if kinds else ""
             console.print(f"{verdict.about}: {verdict}", style=worst)
 
 

@@ -265,7 +265,7 @@ def latency(width: float, compared: Sequence[Summary]) -> Figure:
 def by_second(width: float, compared: Sequence[Summary]) -> Figure:
     """Good answers, and their p99, in each second of the window."""
     figure, (above, below) = panels(width, 2)
-    rates = _runs(compared, lambda r: [it[:2] for it in r.by_second])
+    rates = _runs(compared, lambda r: [second[:2] for second in r.by_second])
     panel(above, rates, "", "good answers", from_0="xy")
     p99s = _runs(compared, lambda r: [(at, p99) for at, _, p99 in r.by_second if p99])
     panel(below, p99s, "second of the measured window", "p99, ms", from_0="x")
@@ -324,7 +324,7 @@ def cost(compared: Sequence[Summary]) -> Drawing:
     """CPU seconds of the whole service for a million deliveries."""
     known = colours_of(compared)
     shown = [summary for summary in compared if summary.median(_cost)]
-    return bars([bar_of(it, _cost, known[it.variant.name]) for it in shown])
+    return bars([bar_of(one, _cost, known[one.variant.name]) for one in shown])
 
 
 def bar_of(summary: Summary, figure: Value, colour: str, label: str = "", name: str = "") -> Bar:

@@ -103,12 +103,12 @@ def _parts(results: Sequence[Result], compared: Sequence[Summary]) -> Iterator[P
 def conditions(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     """Say what all runs had in common."""
     first, repeats = results[0], max(result.repeat for result in results)
-    seed, variants = first.environment.get("seed"), {it.variant.name for it in compared}
+    seed, variants = first.environment.get("seed"), {one.variant.name for one in compared}
     loads = [result.balance.users for result in results if result.balance]
     parts = [
         f"Variants: {len(variants)}, runs: {len(results)}",
         f"medians of {repeats} runs (smallest and largest in brackets)" if repeats > 1 else "",
-        f"{number(max(loads))} users" if loads and len({it.load for it in results}) == 1 else "",
+        f"{number(max(loads))} users" if loads and len({one.load for one in results}) == 1 else "",
         f"{seed['people']:,} people with {seed['friends']:,} friends each" if seed else "",
         f"{first.window_s} s measured in each" if first.window_s else "",
         f"begun {first.started_at:.16}",
@@ -187,7 +187,7 @@ def _run(result: Result) -> str:
 
 def limitations(results: Sequence[Result], compared: Sequence[Summary]) -> list[str]:
     environments = [result.environment for result in results]
-    saturated = sorted({it.variant.name for it in compared if it.generator_saturated})
+    saturated = sorted({one.variant.name for one in compared if one.generator_saturated})
     speeds = [env["calibration_ms"] for env in environments]
     elsewhere = {role for r in results for role, used in r.cpu_s.items() if used is None}
     return [
@@ -197,14 +197,14 @@ def limitations(results: Sequence[Result], compared: Sequence[Summary]) -> list[
         f"The machine itself was {max(speeds) / min(speeds):.2f} times slower in some runs than in "
         "others (calibration); differences of that size say nothing.",
         *([f"Locust itself was the limit of {', '.join(saturated)}."] if saturated else []),
-        *sorted({it for env in environments for it in env.get("limitations", ())}),
-        *sorted({it for env in environments for it in env["durability_given_away"]}),
+        *sorted({text for env in environments for text in env.get("limitations", ())}),
+        *sorted({text for env in environments for text in env["durability_given_away"]}),
     ]
 
 
 def _commands(compared: Sequence[Summary]) -> list[Command]:
     """Return each command once; several steps of a run have the same."""
-    runs = {(it.variant.name, it.results[0].environment["command"]): it for it in compared}
+    runs = {(one.variant.name, one.results[0].environment["command"]): one for one in compared}
     return [_command(summary, by_load=len(runs) == len(compared)) for summary in runs.values()]
 
 
@@ -215,7 +215,7 @@ def _command(summary: Summary, *, by_load: bool) -> Command:
         "settings": " ".join(f"{name}={value}" for name, value in env["settings"].items()),
         "servers": ", ".join(f"{role}: {version}" for role, version in env["servers"].items()),
         "packages": ", ".join(f"{name} {version}" for name, version in env["packages"].items()),
-        "memory": ", ".join(f"{role} {it:,.0f} MiB" for role, it in memory.items() if it),
+        "memory": ", ".join(f"{role} {mib:,.0f} MiB" for role, mib in memory.items() if mib),
         "durability given away": "; ".join(env["durability_given_away"]) or "none",
         "runs": ", ".join(one.started_at for one in summary.results),
     }
@@ -224,7 +224,7 @@ def _command(summary: Summary, *, by_load: bool) -> Command:
 
 def _with_verdict(result: Result) -> dict[str, Any]:
     """Return a run with its verdict; of an overload that of its worst step."""
-    worst = max(summaries([result]), key=lambda it: HARM(it.status))
+    worst = max(summaries([result]), key=lambda one: HARM(one.status))
     verdict = {name: getattr(worst, name) for name in ("deliveries", "figures", "objection")}
     return asdict(result) | {"verdict": verdict}
 
@@ -241,5 +241,5 @@ def _write_csv(path: Path, results: Sequence[dict[str, Any]]) -> None:
 def _flat(prefix: str, value: Any) -> list[tuple[str, Any]]:
     """Return the single figures of a result by dotted names; lists are left to the JSON."""
     if isinstance(value, dict):
-        return [pair for name, it in value.items() for pair in _flat(f"{prefix}.{name}", it)]
+        return [pair for name, part in value.items() for pair in _flat(f"{prefix}.{name}", part)]
     return [] if isinstance(value, list | tuple) else [(prefix[1:], value)]

@@ -31,9 +31,12 @@ def published(compared: Sequence[Summary]) -> Table | None:
     """Return the columns for which somebody published a figure; None if nobody did."""
     shown = published_beside(compared)
     known = {label for one in shown for label in one.figures}
-    columns = [it for it in presentation_of(compared).columns if it.label in known]
+    columns = [column for column in presentation_of(compared).columns if column.label in known]
     rows: list[list[Cell]] = [
-        [f"published: {one.what}", *(it.write(one.figures.get(it.label)) for it in columns)]
+        [
+            f"published: {one.what}",
+            *(column.write(one.figures.get(column.label)) for column in columns),
+        ]
         for one in shown
     ]
     text = "Their authors' figures, from their machines; never audited. "
