@@ -28,7 +28,7 @@ from lab.progress import print_page, print_whole
 from lab.reporting.report import report
 from lab.reporting.two_runs import compare
 from lab.results.result import read_results
-from lab.results.verdict import HARM
+from lab.results.summary import HARM
 from lab.running.load import chosen
 from lab.running.machine import calibration_ms
 from lab.running.matrix import INTERRUPTED, run_matrix

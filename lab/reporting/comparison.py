@@ -9,8 +9,7 @@ from lab.reporting.page import Verdict
 from lab.reporting.presentation import Presentation, Published
 from lab.reporting.table import Chip
 from lab.results.result import Result
-from lab.results.summary import Summary, is_tie
-from lab.results.verdict import WHAT_TO_DO, Deliveries, Figures
+from lab.results.summary import WHAT_TO_DO, Deliveries, Figures, Summary, is_tie
 from lab.systems.variants import OutsideVariant
 
 ANSWERING = 0.9

@@ -22,8 +22,7 @@ from lab.reporting.machine import machine
 from lab.reporting.page import Command, Commands, Listing, Page, Part, Picture
 from lab.results import laws
 from lab.results.result import Result, results_of
-from lab.results.summary import Summary
-from lab.results.verdict import HARM
+from lab.results.summary import HARM, Summary
 
 LIMITATION = (
     "Figures are of the measured window alone, after a warm-up. With closed arrivals a user who "

@@ -6,8 +6,7 @@ from lab.reporting.comparison import CHIPS, presentation_of, published_beside, w
 from lab.reporting.plots import colours_of
 from lab.reporting.presentation import Column
 from lab.reporting.table import Cell, Chip, Table
-from lab.results.summary import Summary
-from lab.results.verdict import Deliveries
+from lab.results.summary import Deliveries, Summary
 
 VERDICTS = ("variant", "audit", "figures")
 

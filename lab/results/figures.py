@@ -48,7 +48,7 @@ def lag_ms(receipts: Sequence[Receipt], start: float, end: float) -> list[float]
 def by_size(receipts: Sequence[Receipt]) -> dict[int, list[Receipt]]:
     """Group receipts by deliveries, rounded up to a power of ten, the smallest first."""
     found: dict[int, list[Receipt]] = {}
-    for receipt in sorted(receipts, key=lambda it: it.deliveries):
+    for receipt in sorted(receipts, key=lambda receipt: receipt.deliveries):
         found.setdefault(10 ** len(str(max(0, receipt.deliveries - 1))), []).append(receipt)
     return found
 

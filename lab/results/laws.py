@@ -28,7 +28,7 @@ def balance_of(requests: Requests, load: Load, busy_cores: float | None) -> Bala
     """Return the sides of the laws, of the counted requests within the measured window."""
     start, end = requests.window
     patient = load.patience_s > 0
-    begun = [it for it in requests.counted if start <= it.begun_at < end]
+    begun = [row for row in requests.counted if start <= row.begun_at < end]
     chosen = begun if patient else requests.answered
     return Balance(
         users=load.counted_users,
@@ -36,7 +36,7 @@ def balance_of(requests: Requests, load: Load, busy_cores: float | None) -> Bala
         pace_s=load.pace_s,
         patient=patient,
         rate_rps=round(len(chosen) / load.run_time_s, 3),
-        cycle_s=round(fmean(_cycle_s(it, load) for it in chosen), 4) if chosen else 0.0,
+        cycle_s=round(fmean(_cycle_s(row, load) for row in chosen), 4) if chosen else 0.0,
         begun_rps=round(len(begun) / load.run_time_s, 3),
         in_flight=round(requests.in_flight, 2),
         waiting_at_end=requests.waiting_at_end,

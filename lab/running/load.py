@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -12,7 +13,6 @@ from lab.running.machine import check_resources
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Service
 from launch.unknown import none_of
-from launch.variants import Variant
 
 RAMP_S = 2
 WARM_UP_S = 5
@@ -21,6 +21,8 @@ than that, is warmed up for as long as it is measured."""
 COOL_DOWN_S = 4
 """The load goes on beyond the window, which begins with the first request: Locust counts its run
 time from before its users have started, on a busy machine from seconds before."""
+
+LOOK_EVERY_S = 0.2
 
 INTERRUPTED = "interrupted"
 """Arrivals of users whom the experiment itself stops at times."""
@@ -124,7 +126,12 @@ class OpenLoad(Load):
             **self.options,
         }
         module = self.locustfile.removesuffix(".py").replace("/", ".")
-        return [sys.executable, "-m", module, *(f"--{name}={it}" for name, it in options.items())]
+        return [
+            sys.executable,
+            "-m",
+            module,
+            *(f"--{name}={value}" for name, value in options.items()),
+        ]
 
 
 def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
@@ -143,14 +150,18 @@ def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
 
 def generate(load: Load, service: Service, out: Path) -> Load:
     """Run Locust to its end, and return the load. Raises RunFailed if it or an app server fails."""
-    command = _with_options_of(service.variant, load).locust(service.url, service.tokens, out)
+    variant = service.variant
+    options = variant.options if variant.locustfile else {**load.options, **variant.options}
+    adapted = replace(load, locustfile=variant.locustfile or load.locustfile, options=options)
+    command = adapted.locust(service.url, service.tokens, out)
     with stage(f"load: {load.users} users", load.seconds) as advance:
         locust = _start(command, service.processes, load.workers)
-        while _still_running(locust):
+        while locust.poll() is None:
             service.processes.check("web")
             check_resources(service.folder)
             check_resources(out)
             advance()
+            time.sleep(LOOK_EVERY_S)
     if locust.returncode != 0:
         raise RunFailed(
             f"locust ended with {locust.returncode}: {service.processes.log_tail('locust')}"
@@ -184,17 +195,3 @@ def _join(file: Path, parts: int) -> None:
                 raise RunFailed(f"worker {number} of Locust left no {part.name}")
             with part.open() as rows:
                 joined.writelines(islice(rows, 1 if number else 0, None))
-
-
-def _with_options_of(variant: Variant, load: Load) -> Load:
-    if variant.locustfile:
-        return replace(load, locustfile=variant.locustfile, options=variant.options)
-    return replace(load, options={**load.options, **variant.options})
-
-
-def _still_running(process: subprocess.Popen[bytes]) -> bool:
-    try:
-        process.wait(timeout=0.2)
-    except subprocess.TimeoutExpired:
-        return True
-    return False

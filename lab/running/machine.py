@@ -61,10 +61,10 @@ def describe_machine(command: str) -> dict[str, Any]:
 
 def warn_of_others() -> None:
     """Say which other laboratories make load on this machine now."""
-    for it in psutil.process_iter(["cmdline"]):
-        command = (it.info["cmdline"] or [])[1:4]
-        if command in MAKING_LOAD and it.pid != os.getpid():
-            other = f"{' '.join(command[1:])} (pid {it.pid})"
+    for process in psutil.process_iter(["cmdline"]):
+        command = (process.info["cmdline"] or [])[1:4]
+        if command in MAKING_LOAD and process.pid != os.getpid():
+            other = f"{' '.join(command[1:])} (pid {process.pid})"
             console.print(f"[red]{other} makes load too:[/red] figures of both won't be sound")
 
 

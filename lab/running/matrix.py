@@ -27,7 +27,9 @@ def run_matrix(
     console.print(_estimate(experiment, loads, options.least_repeats))
     try:
         for repeat in _repeats(options, out):
-            _run_once(experiment, _rotated(variants, repeat - 1), options, repeat, out)
+            first = (repeat - 1) % len(variants)
+            rotated = [*variants[first:], *variants[:first]]
+            _run_once(experiment, rotated, options, repeat, out)
     except Shortage as shortage:
         console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")
         return 1
@@ -100,8 +102,3 @@ def _width(summary: Summary) -> float:
     figure = presentation_of([summary]).headline.figure
     low, high = summary.spread(figure)
     return (high - low) / (summary.median(figure) or 1.0)
-
-
-def _rotated(variants: Sequence[Variant], by: int) -> list[Variant]:
-    by %= len(variants)
-    return [*variants[by:], *variants[:by]]

@@ -138,7 +138,7 @@ def _record_requests(result: Result, requests: Requests) -> None:
     result.achieved_rps = round(len(requests.latency_ms) / result.window_s, 2)
     result.latency_ms = figures.percentiles(requests.latency_ms, LATENCIES)
     result.latency_quantiles_ms = figures.quantiles(requests.latency_ms)
-    answers = ((it.ended_at, it.ms) for it in requests.succeeded)
+    answers = ((row.ended_at, row.ms) for row in requests.succeeded)
     result.by_second = figures.by_second(answers, requests.window[0], result.window_s)
     result.routes = {
         name: {

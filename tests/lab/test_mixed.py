@@ -72,7 +72,7 @@ def run_of(variant, reads, repeat=1, noise=1.0, **figures):
 
 
 def runs_of(*variants, reads=(0, 1, 10, 30, 100)):
-    return [run_of(variant, it) for it in reads for variant in variants]
+    return [run_of(variant, ratio) for ratio in reads for variant in variants]
 
 
 def test_the_costs_of_posts_and_reads_are_found_again():
@@ -171,16 +171,16 @@ def test_the_crossover_is_searched_with_pull_and_the_best_push():
     done = search((PULL, PUSH, DEAR))
 
     grid, steps = done[:15], done[15:]
-    assert {it.variant for it in grid} == {PULL, PUSH, DEAR}
-    assert {it.variant for it in steps} == {PULL, PUSH}
+    assert {run.variant for run in grid} == {PULL, PUSH, DEAR}
+    assert {run.variant for run in steps} == {PULL, PUSH}
     assert len(steps) <= 2 * MOST_STEPS
-    tried = {it.load: {run.variant for run in steps if run.load == it.load} for it in steps}
-    assert all(pair == {PULL, PUSH} for pair in tried.values())
+    for load in {run.load for run in steps}:
+        assert {run.variant for run in steps if run.load == load} == {PULL, PUSH}
     curves = {
         name: {
-            float(it.load.removeprefix("reads")): it.extra["cpu_ms"]
-            for it in done
-            if it.variant == name
+            float(run.load.removeprefix("reads")): run.extra["cpu_ms"]
+            for run in done
+            if run.variant == name
         }
         for name in (PULL, PUSH, DEAR)
     }
@@ -221,7 +221,7 @@ def test_the_report_says_the_crossover_with_its_spread(tmp_path):
 
 def test_a_run_that_answered_too_little_has_no_part_in_the_crossover(tmp_path):
     late = run_of(PULL, 1, balance=balance(RATE, users=RATE, arrivals="open", begun_rps=RATE / 2))
-    runs = [it for it in runs_of(PULL, PUSH) if (it.variant, it.load) != (PULL, "reads1")]
+    runs = [run for run in runs_of(PULL, PUSH) if (run.variant, run.load) != (PULL, "reads1")]
 
     status, markdown = report_of(tmp_path, [*runs, late])
 
@@ -233,7 +233,7 @@ def test_a_run_that_answered_too_little_has_no_part_in_the_crossover(tmp_path):
 def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
     options, done = RunOptions(loads="holds10", users=200), []
 
-    def run(variant, load):
+    def run_one(variant, load):
         holds = load.users <= 330
         more = {"load": load.name, "offered_rps": load.users, "achieved_rps": float(load.users)}
         done.append(run_of(variant.name, 10, **more))
@@ -242,15 +242,15 @@ def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
         return done[-1]
 
     known = [MIXED.variant(PULL)]
-    run_in_rounds(MIXED, known, options, run)
+    run_in_rounds(MIXED, known, options, run_one)
 
     loads = MIXED.loads_of(known[0], RunOptions(loads="reads0.5,social"))
     assert [load.name for load in loads] == ["reads0.5", "social"]
-    tried = list(dict.fromkeys(it.load.removesuffix("_again") for it in done))
+    tried = list(dict.fromkeys(run.load.removesuffix("_again") for run in done))
     assert tried[:4] == ["reads10at200", "reads10at400", "reads10at300", "reads10at350"]
     (again,) = MIXED.loads_of(known[0], RunOptions(loads="reads10at300"))
     assert (again.users, again.options["posts-per-s"]) == (300, "27.2727")
-    sound = [replace(it, balance=balance(it.offered_rps, users=it.offered_rps)) for it in done]
+    sound = [replace(run, balance=balance(run.offered_rps, users=run.offered_rps)) for run in done]
     status, markdown = report_of(tmp_path, sound)
     assert status == 0
     assert f"{PULL}, holds10: 330 operations/s hold." in markdown

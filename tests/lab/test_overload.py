@@ -49,10 +49,10 @@ def result(goodputs, variant=NAME, **figures):
     """A run whose steps had these goodputs; ``figures`` are those of its last step."""
     steps = [step(multiple, goodput) for multiple, goodput in goodputs.items()]
     steps.append(step(1, goodputs[1])._replace(**figures))
-    why = [reason for it in steps for reason in broken(it, steps[0])]
+    why = [reason for one in steps for reason in broken(one, steps[0])]
     extra = {"held": float(not why)}
-    for turn, it in enumerate(steps, start=1):
-        extra |= it.as_extra(turn)
+    for turn, one in enumerate(steps, start=1):
+        extra |= one.as_extra(turn)
     one = searched(1000, variant=variant, balance=balance(1000, users=1000, arrivals="open"))
     return replace(one, experiment="overload", load="steps", extra=extra, errors=why)
 
@@ -152,7 +152,7 @@ def test_a_search_is_followed_by_the_steps_from_a_share_of_what_held():
     results = search(RunOptions(users=40), limit=47)
 
     assert results[-1].load == "steps"
-    held = max(it.offered_rps for it in results if it.offered_rps <= 47 and it.load != "steps")
+    held = max(run.offered_rps for run in results[:-1] if run.offered_rps <= 47)
     assert results[-1].offered_rps == round(FIRST_OF_HELD * held)
 
 

@@ -16,8 +16,8 @@ from lab.experiments.mixed.crossover import (
     MOST_STEPS,
     SEARCHED,
     Bracket,
-    crossing,
     curves,
+    push_or_pull,
     reads_per_post,
 )
 from lab.experiments.mixed.presentation import POST, PRESENTATION
@@ -115,18 +115,14 @@ def search_crossover(
 ) -> list[tuple[Variant, Load]]:
     """Return pull and a push under the load between those next to the crossover."""
     measured = curves([result for of_one in results.values() for result in of_one])
-    known = [variant for variant in variants if variant.name in measured]
-    pulls = [variant for variant in known if variant.store_flags.is_computed_on_read]
-    pushes = {variant.name: variant for variant in known if variant not in pulls}
-    if options.loads or not pulls:
+    known = {variant.name: variant for variant in variants if variant.name in measured}
+    pull, found = push_or_pull(known, measured)
+    if options.loads or pull is None or not isinstance(found, Bracket) or found.is_narrow:
         return []
-    pull = pulls[0]
-    found = crossing(measured[pull.name], {name: measured[name] for name in pushes})
-    steps = len(results[pull.name]) - len(READS_PER_POST)
-    if not isinstance(found, Bracket) or found.is_narrow or steps >= MOST_STEPS:
+    if len(results[pull]) - len(READS_PER_POST) >= MOST_STEPS:
         return []
     load = load_of(found.middle, options)
-    return [(pull, load), (pushes[found.push], load)]
+    return [(known[pull], load), (known[found.push], load)]
 
 
 def conclude(measured: Measured) -> None:

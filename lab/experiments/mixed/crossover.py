@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lab.results import laws
 from lab.results.result import Result
 from lab.results.summary import Summary
+from launch.variants import Variant
 
 READS = re.compile(r"reads(\d+(?:\.\d+)?)")
 """Name of a load: reads10 has ten pages read per post."""
@@ -67,7 +68,7 @@ def curves(results: Sequence[Result]) -> dict[str, dict[float, float]]:
         reads, cost_ms = reads_per_post(result.load), result.extra.get("cpu_ms")
         if reads is not None and cost_ms is not None:
             found.setdefault(result.variant, {}).setdefault(reads, []).append(cost_ms)
-    return {name: {at: median(it) for at, it in curve.items()} for name, curve in found.items()}
+    return {name: {at: median(ms) for at, ms in curve.items()} for name, curve in found.items()}
 
 
 def _is_sound(result: Result) -> bool:
@@ -100,16 +101,25 @@ def crossing(pull: Curve, pushes: Mapping[str, Curve]) -> Bracket | Nowhere | No
 def crossovers(compared: Sequence[Summary]) -> list[Bracket | Nowhere]:
     """Return what each repeat found, in turn; nothing without both push and pull."""
     results = [result for summary in compared for result in summary.results]
-    pulls = {it.variant.name for it in compared if it.variant.store_flags.is_computed_on_read}
+    variants = {summary.variant.name: summary.variant for summary in compared}
     found = []
     for repeat in sorted({result.repeat for result in results}):
-        measured = curves([it for it in results if it.repeat == repeat])
-        pull = next((curve for name, curve in measured.items() if name in pulls), None)
-        pushes = {name: curve for name, curve in measured.items() if name not in pulls}
-        crossed = crossing(pull, pushes) if pull else None
+        measured = curves([result for result in results if result.repeat == repeat])
+        crossed = push_or_pull({name: variants[name] for name in measured}, measured)[1]
         if crossed:
             found.append(crossed)
     return found
+
+
+def push_or_pull(
+    variants: Mapping[str, Variant], measured: Mapping[str, Curve]
+) -> tuple[str | None, Bracket | Nowhere | None]:
+    """Return the first variant that pulls, and where it crosses the others."""
+    pulls = [name for name, variant in variants.items() if variant.store_flags.is_computed_on_read]
+    if not pulls:
+        return None, None
+    pushes = {name: measured[name] for name in variants if name not in pulls}
+    return pulls[0], crossing(measured[pulls[0]], pushes)
 
 
 def _meeting(pull: Curve, push: Curve, low: float, high: float) -> float:
