@@ -8,7 +8,7 @@ from django.db import connections
 
 from config import settings
 from metrics.files import start_afresh
-from runtime.starting import run_checks
+from runtime.command_line import run_checks
 
 
 def prepare() -> None:

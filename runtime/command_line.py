@@ -1,10 +1,12 @@
-"""What manage.py says when settings are wrong or servers are away: one line, with what to do."""
+"""How processes begin, and what they say when settings are wrong or servers are away."""
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
+from django.core.management import call_command, execute_from_command_line
+from django.core.management.base import SystemCheckError
 from django.db import OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
@@ -12,13 +14,21 @@ TRACEBACK = "--traceback"
 
 
 def run(argv: Sequence[str]) -> None:
-    """Run a management command; exit with a line instead of a traceback, unless it is asked for."""
+    """Run a management command; exit with a line of advice, or with a traceback if asked for."""
     try:
         execute_from_command_line(list(argv))
     except (ImproperlyConfigured, OperationalError, ProgrammingError, RedisError) as error:
         if TRACEBACK in argv:
             raise
         sys.exit(f"{' '.join(argv[:2])}: {_advice(error)} ({TRACEBACK} shows where it happened)")
+
+
+def run_checks(**options: Any) -> None:
+    """Run the system checks, as management commands do; exit with what is wrong."""
+    try:
+        call_command("check", **options)
+    except SystemCheckError as error:
+        sys.exit(str(error))
 
 
 def _advice(error: Exception) -> str:

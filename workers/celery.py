@@ -7,7 +7,7 @@ from celery import Celery
 from celery.signals import worker_init, worker_ready
 
 from metrics.scrape import serve_if_configured
-from runtime.starting import run_checks
+from runtime.command_line import run_checks
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 
