@@ -17,6 +17,8 @@ from launch.service import Seed, Service, app_server, is_ready
 from launch.variants import Variant
 from tests.compose.clients import Clients
 
+pytestmark = pytest.mark.faults
+
 CLIENTS = 8
 ENDS = 10
 """Most times that an app server is killed until that hits a request."""
@@ -116,7 +118,6 @@ def replacing(fleet, end):
         yield
 
 
-@pytest.mark.alone
 @pytest.mark.parametrize(
     ("server", "end"),
     [
@@ -139,7 +140,6 @@ def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, end, tm
         assert min(answers.values()) > LEAST_ANSWERS
 
 
-@pytest.mark.alone
 def test_without_the_safeguard_the_end_of_an_app_server_takes_requests_with_it(tmp_path):
     settings = HAPROXY_SETTINGS.read_text()
     assert SAFEGUARD in settings
