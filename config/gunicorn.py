@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from django.conf import settings as chosen_settings
+
 from config import settings
 from config.starting import prepare
 from runtime.logs import write_in_background
@@ -25,5 +27,6 @@ def on_starting(server: Any) -> None:
 
 
 def post_worker_init(worker: Any) -> None:
-    if settings.LOG_IN_BACKGROUND:  # here, since a thread doesn't survive a fork
+    # Here, since a thread doesn't survive a fork; of the settings in use, which may be a replay's.
+    if chosen_settings.LOG_IN_BACKGROUND:
         write_in_background(worker.log.access_log)

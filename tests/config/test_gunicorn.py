@@ -1,22 +1,34 @@
-import sys
-from urllib.request import urlopen
+import logging
+import threading
+from queue import SimpleQueue
+from types import SimpleNamespace
 
-from launch.processes import Processes, free_port
+import pytest
+
+from config.gunicorn import post_worker_init
 
 
-def test_log_lines_are_written_in_the_background_if_asked_for(tmp_path):
-    port = free_port()
-    env = {
-        "DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3",
-        "WEB_WORKERS": "1",
-        "LOG_REQUESTS": "1",
-        "DJANGO_SETTINGS_MODULE": "replays.browse.settings",
-        "LOG_IN_BACKGROUND": "1",
-    }
-    with Processes(tmp_path) as processes:
-        processes.start("web", [sys.executable, "-m", "config.serve", f"--bind=:{port}"], env)
-        processes.wait_until("web", lambda: "Booting worker" in processes.log_tail("web"))
-        urlopen(f"http://127.0.0.1:{port}/healthz", timeout=20).close()
+class Writers(logging.Handler):
+    """Remembers which threads write lines."""
 
-    log = (tmp_path / "web.log").read_text()
-    assert log.count('"GET /healthz HTTP/1.1" 200') == 1
+    def __init__(self):
+        super().__init__()
+        self.threads = SimpleQueue()
+
+    def emit(self, record):
+        self.threads.put(threading.current_thread())
+
+
+@pytest.mark.parametrize("in_background", [True, False])
+def test_log_lines_are_written_in_the_background_if_the_settings_in_use_say_so(
+    in_background, settings
+):
+    settings.LOG_IN_BACKGROUND = in_background
+    log, writers = logging.Logger("access", logging.INFO), Writers()
+    log.addHandler(writers)
+
+    post_worker_init(SimpleNamespace(log=SimpleNamespace(access_log=log)))
+    log.info("GET /")
+
+    is_other = writers.threads.get(timeout=20) is not threading.current_thread()
+    assert is_other is in_background
