@@ -54,12 +54,6 @@ def _pairs(
                 largest=seed["friends"],
                 posts_per_s=posts / result.window_s,
                 reads_per_post=reads / posts,
-                active=1,
-                lag_ms=1000,
-                kept=1,
-                busy=1,
-                database_cores=1,
-                node_gib=1,
             )
             # The laboratory starts one drainer.
             needed = needs(candidates[result.variant], situation, drainers=1)

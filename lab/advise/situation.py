@@ -20,17 +20,17 @@ class Situation:
     """Friends of the person who has most."""
     posts_per_s: float
     reads_per_post: float
-    active: float
+    active: float = 1
     """Share of the people who come (0 … 1); nothing is delivered to the others."""
-    lag_ms: float
+    lag_ms: float = 1_000
     """Budget: from the post until all friends see it."""
-    kept: int
+    kept: int = 800
     """Entries per timeline."""
-    busy: float
+    busy: float = 0.5
     """Share of a core that may be busy at the peak (0 … 1)."""
-    database_cores: float
+    database_cores: float = 16
     """Of the largest database server."""
-    node_gib: float
+    node_gib: float = 25
     """Memory of a primary of a Redis Cluster."""
 
     def __post_init__(self) -> None:

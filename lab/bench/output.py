@@ -14,6 +14,7 @@ from lab.reporting import plots
 from lab.reporting.machine import machine
 from lab.reporting.page import Command, Commands, Listing, Page, Picture
 
+PAGE = "report.html"
 USUAL = {"people": 1_000, "friends": 500, "batch": 100}
 WIDER = {"people": 10_000, "friends": 500, "batch": 25}
 """Where every number of friends is possible, at a cost that slow stores can pay."""
@@ -35,23 +36,22 @@ WHAT_TO_DO = (
 def report_bench(folder: Path) -> bool:
     """Print and write the report of an earlier bench; return whether all went well."""
     record = Record.read(folder)
-    grid = Grid.of(record.rows)
-    publish(record, grid)
-    show(record, grid)
+    show(publish(record, Grid.of(record.rows)), folder)
     return not record.failures
 
 
-def publish(record: Record, grid: Grid) -> None:
+def publish(record: Record, grid: Grid) -> Page:
     """Write bench.md, its pictures and report.html beside bench.json."""
     record.write()
     page = page_of(record, grid)
-    page.write(record.out / "report.html")
+    page.write(record.out / PAGE)
     (record.out / "bench.md").write_text(page.as_markdown())
+    return page
 
 
-def show(record: Record, grid: Grid) -> None:
-    page_of(record, grid).show()
-    print_page(record.out / "report.html")
+def show(page: Page, folder: Path) -> None:
+    page.show()
+    print_page(folder / PAGE)
 
 
 def page_of(record: Record, grid: Grid) -> Page:

@@ -42,11 +42,11 @@ def bench(
                 for name, work in _works(targets, cells, site, record):
                     _attempt(name, work, record)
     finally:
-        publish(record, grid)
+        page = publish(record, grid)
     if as_json:
         print(json.dumps(record.rows))
     else:
-        show(record, grid)
+        show(page, out)
     return not record.failures
 
 

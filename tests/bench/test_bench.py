@@ -10,11 +10,11 @@ from django.core.management import call_command
 
 from accounts.models import Friendship
 from bench.contents import begin, check, empty
-from bench.engine import Engine, make_posts
+from bench.engine import Engine, make_posts, run_graph
 from bench.graphs import fillers, graphs
 from feed.models import Post
 from feed.timeline_stores import get_timeline_store
-from tests.lab.planted.stores import Duplicating
+from tests.lab.planted.stores import Duplicating, Lossy
 
 PEOPLE, FRIENDS = [30, 60], [5, 20]
 EVERYONE = np.arange(1, max(PEOPLE) + 3)
@@ -30,7 +30,7 @@ def engine(seeded, settings):
     settings.FEED_TIMELINE_STORE = "packed"
     store = get_timeline_store()
     begin(store, EVERYONE)
-    return Engine(store)
+    return Engine(store, cell_s=0.05)
 
 
 @pytest.fixture
@@ -113,6 +113,15 @@ def test_the_check_finds_duplicates(seeded, graph, redis_url):
     found = check(engine.timeline, graph, engine.delivered)
 
     assert found.duplicated > 0 == found.missing
+
+
+def test_a_store_that_loses_posts_fails_its_check(seeded, graph):
+    right, emitted = quietly(run_graph, Engine(Lossy("lossy"), cell_s=0.05), graph, [25])
+
+    *_, check = emitted
+    assert not right
+    assert check["kind"] == "check"
+    assert check["missing"] > 0 == check["unexpected"]
 
 
 @pytest.mark.parametrize("store", ["setbased", "packed", "ring"])

@@ -32,19 +32,7 @@ from lab.results.result import Result
 from tests.lab.test_report import CLEAN, ENVIRONMENT
 
 NONE = dict.fromkeys(ROLES, 0.0)
-HERE = Situation(
-    people=10_000,
-    friends=99,
-    largest=5_000,
-    posts_per_s=100,
-    reads_per_post=10,
-    active=1,
-    lag_ms=1_000,
-    kept=800,
-    busy=0.5,
-    database_cores=16,
-    node_gib=25,
-)
+HERE = Situation(people=10_000, friends=99, largest=5_000, posts_per_s=100, reads_per_post=10)
 RING_NAME = "mysql_tuned-outbox-ring"
 
 
