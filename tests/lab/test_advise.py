@@ -365,15 +365,6 @@ def test_deliveries_are_taken_out_of_posts_and_merging_out_of_reads(folders):
     assert pull.read_us["database"] == pytest.approx(0, abs=0.1)
 
 
-def test_what_an_idle_drainer_uses_is_no_part_of_a_read(folders):
-    idle = {"web": 600 * 2_000 / 1e6, "workers": 0.2}
-    run(RING_NAME, 1, 2_000, idle).write(folders / "mixed" / "4")
-    ring, *_ = measured(newest(folders)).candidates
-
-    assert ring.base_cores["workers"] == pytest.approx(0.02, abs=0.001)
-    assert ring.read_us["workers"] == 0
-
-
 def test_a_prediction_is_compared_with_runs_that_it_was_not_made_from(folders):
     known = measured(newest(folders))
 
