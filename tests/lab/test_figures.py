@@ -1,8 +1,11 @@
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from lab.experiments import fanout
+from lab.experiments.base import RunOptions
 from lab.results import figures
 from lab.results.requests import NO_ANSWER, read_requests
 from lab.running.load import WARM_UP_S, Load
@@ -125,3 +128,16 @@ def test_unanswered_requests_count_as_waiting_and_have_failed_if_their_answer_wa
     assert requests.in_flight == pytest.approx((1 + 10 + 2) / 10)
     assert (len(requests.latency_ms), requests.failures) == (1, {})
     assert read_requests(folder, replace(LOAD, patience_s=30)).failures == {NO_ANSWER: 1}
+
+
+@pytest.mark.parametrize(("backlogs", "errors"), [([0], []), ([7, 7, 3], ["7 posts left"])])
+def test_a_drain_that_takes_too_long_is_given_up_and_reported(tmp_path, backlogs, errors):
+    service = SimpleNamespace(folder=tmp_path, drain=lambda: (posts for posts in backlogs))
+    measured = SimpleNamespace(
+        service=service, result=SimpleNamespace(errors=[]), options=RunOptions(drain_within_s=0)
+    )
+
+    drained_at = fanout.drain(measured)
+
+    assert (drained_at is None) == bool(errors)
+    assert measured.result.errors == [f"not drained within 0 s: {error}" for error in errors]

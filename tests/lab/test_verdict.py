@@ -58,25 +58,22 @@ def test_deliveries_and_figures_are_judged_apart(
     assert run["verdict"] == {"deliveries": deliveries, "figures": worth, "objection": None}
     assert re.findall(r'<dd><p><span class="chip (\w+)">', page) == looks.split()
     assert re.findall(r'<td data-label="(?:audit|figures)".*?chip (\w+)', page) == looks.split()
-    for told in (deliveries, worth):
-        assert told.capitalize() in markdown
-        assert told.capitalize() in terminal
-        assert told.capitalize() in page
+    for verdict in (deliveries.capitalize(), worth.capitalize()):
+        assert verdict in markdown
+        assert verdict in terminal
+        assert verdict in page
     assert f"| {worth} |" in markdown
 
 
-def test_a_busy_machine_is_no_failure_of_the_audit(tmp_path, capsys):
+def test_a_busy_machine_is_no_failure_of_the_audit(tmp_path):
     _, markdown = report_of(tmp_path, planted(**OTHERS, generator_saturated=True))
-    terminal, page = capsys.readouterr().out, (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
 
-    for text in (markdown, page, terminal):
-        assert "--shared" in text
-        assert "1.9 cores were busy" in " ".join(text.split())
+    assert "--shared" in page
+    assert "1.9 cores were busy" in page
     assert "with a clean audit has no figures that can be compared" in markdown
     for false in ("No variant that", "Offer less", "FAILED", "See the errors"):
         assert false not in markdown + page
-    assert '<span class="chip clean">Clean</span>' in page
-    assert '<span class="chip doubtful">Machine busy</span>: other programs' in page
     assert "machine busy" in (tmp_path / "headline.svg").read_text()
 
 
@@ -89,18 +86,6 @@ def test_each_verdict_names_whom_it_is_about(tmp_path):
     assert "**Deliveries**: Lost or wrong in sqlite-outbox-bulk: " in markdown
     assert "Clean in sqlite-outbox-setbased, sqlite-inline-bulk." in markdown
     assert "**Figures**: Machine busy in sqlite-inline-bulk: " in markdown
-
-
-def test_a_busy_machine_proves_no_harm_of_a_fault(tmp_path):
-    busy = fault(seen())
-    busy.cpu_s, busy.balance = OTHERS["cpu_s"], OTHERS["balance"]
-    busy.window_s = 20
-
-    status, markdown = report_of(tmp_path, busy)
-
-    assert status == 3
-    assert "0 deliveries lost" in markdown
-    assert "Not as it should be" not in markdown
 
 
 def test_times_of_a_fault_count_on_a_quiet_machine_only():

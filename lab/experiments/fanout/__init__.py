@@ -56,14 +56,14 @@ def conclude(measured: Measured) -> None:
         conclude_from_outside(measured, service)
         return
     service.stop_web()
-    drained_at = _drain(measured) if service.variant.delivers else None
+    drained_at = drain(measured) if service.variant.delivers else None
     service.stop_workers()
     _record_receipts(measured, drained_at)
     with stage("audit"):
         measured.result.audit = service.audit(measured.folder / "accepted.csv")
 
 
-def _drain(measured: Measured) -> float | None:
+def drain(measured: Measured) -> float | None:
     """Wait for as long as deliveries are being made; the published way takes many minutes.
 
     Return when nothing was left, in Unix time; None if that takes too long.
