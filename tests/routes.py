@@ -5,12 +5,12 @@ import re
 from django.urls import URLPattern, get_resolver
 
 
-def routes():
+def routes(urlconf=None):
     """Return path → methods, without HEAD and OPTIONS; paths look like those of the schema.
 
-    Of several patterns for a path, the first counts.
+    Of several patterns for a path, the first counts. ``urlconf``: by default that of the settings.
     """
-    found = list(_walk("/", get_resolver().url_patterns))
+    found = list(_walk("/", get_resolver(urlconf).url_patterns))
     return dict(reversed(found))
 
 
@@ -25,4 +25,5 @@ def _walk(before, patterns):
 
 def _methods(callback):
     view = callback.view_class
-    return {it.upper() for it in view.http_method_names if hasattr(view, it)} - {"HEAD", "OPTIONS"}
+    names = {name.upper() for name in view.http_method_names if hasattr(view, name)}
+    return names - {"HEAD", "OPTIONS"}
