@@ -28,7 +28,7 @@ class Effect(NamedTuple):
 
     @property
     def differences(self) -> list[float]:
-        return [one for pairs in self.by_repeat.values() for one in pairs]
+        return [difference for pairs in self.by_repeat.values() for difference in pairs]
 
     @property
     def mean(self) -> float:
@@ -37,18 +37,18 @@ class Effect(NamedTuple):
     def __str__(self) -> str:
         low, high = min(self.differences), max(self.differences)
         step = f"{LABELS[self.factor]} {_level(self.before)} → {_level(self.after)}"
-        said = (
+        text = (
             f"{step}: {100 * self.mean:+.1f} points of {self.what} on average of "
             f"{len(self.differences)} pairs that differ in nothing else "
             f"({100 * low:+.1f} … {100 * high:+.1f})"
         )
         means = [fmean(pairs) for pairs in self.by_repeat.values()]
         if len(means) > 1:
-            said += (
+            text += (
                 f"; by repeat {100 * min(means):+.1f} … {100 * max(means):+.1f} "
                 f"({len(means)} repeats)"
             )
-        return f"{said}."
+        return f"{text}."
 
 
 def effects(runs: Sequence[tuple[int, Crossing, float]], what: str) -> list[Effect]:

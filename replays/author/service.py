@@ -104,7 +104,9 @@ class AuthorService(Service):
             "AUTHOR_REDIS_PORT": str(urlsplit(self._given.get("REDIS_URL", "")).port or 0),
             **self.variant.environment,
         }
-        return [shared | {"AUTHOR_DATABASE": json.dumps(one)} for one in self._databases()]
+        return [
+            shared | {"AUTHOR_DATABASE": json.dumps(database)} for database in self._databases()
+        ]
 
     @property
     def _given(self) -> dict[str, str]:

@@ -46,7 +46,7 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 @events.init.add_listener
 def prepare(environment: Environment, **kwargs: Any) -> None:
     options: Any = environment.parsed_options
-    Asker.exports = ExportLog(environment, options.exports)
+    Requester.exports = ExportLog(environment, options.exports)
 
 
 class ExportLog:
@@ -68,7 +68,7 @@ def ids_of(content: bytes) -> list[int]:
     return [int(row[0]) for row in rows]
 
 
-class Asker(Visitor):
+class Requester(Visitor):
     """A user with as many expensive requests as ordinary ones."""
 
     exports: ExportLog

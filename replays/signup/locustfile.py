@@ -62,8 +62,8 @@ class NewVisitor(Visitor):
         return NOBODY
 
     def sign_up(self, username: str, status: int, due: float, **kwargs: Any) -> Any:
-        asked = {"username": username, "password": PASSWORD}
-        return self.answer_to(NOBODY, "POST", SIGNUP, status, due, json=asked, **kwargs)
+        body = {"username": username, "password": PASSWORD}
+        return self.answer_to(NOBODY, "POST", SIGNUP, status, due, json=body, **kwargs)
 
 
 class NewPerson(NewVisitor):

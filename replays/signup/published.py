@@ -100,9 +100,9 @@ def loads(options: RunOptions) -> list[Load]:
 
 def _load(who: str, users: int, run_time_s: int, options: RunOptions) -> Load:
     user_class, counted = WHO[who]
-    asked = options.users or users
+    count = options.users or users
     return replace(
-        signup.load_of(asked, options.run_time_s or run_time_s, options),
+        signup.load_of(count, options.run_time_s or run_time_s, options),
         name=f"{who}-{users}x{run_time_s}s",
         arrivals=options.arrivals or "paused",
         pace_s=PAUSE_S,
@@ -111,7 +111,7 @@ def _load(who: str, users: int, run_time_s: int, options: RunOptions) -> Load:
         counted=(counted,),
         cool_down_s=RUSH_AFTER_S + COOL_DOWN_S,
         patience_s=PATIENCE_S,
-        options={"rush-after": RUSH_AFTER_S, "spawn-rate": asked},
+        options={"rush-after": RUSH_AFTER_S, "spawn-rate": count},
     )
 
 

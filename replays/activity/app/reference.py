@@ -27,7 +27,7 @@ def visits(logs: Iterable[Log], period: Period, now: int) -> list[Visit]:
 
 
 def seconds(logs: Sequence[Log], periods: Iterable[Period], now: int) -> list[int]:
-    return [sum(visit.seconds(now) for visit in visits(logs, one, now)) for one in periods]
+    return [sum(visit.seconds(now) for visit in visits(logs, period, now)) for period in periods]
 
 
 def last_visit(logs: Iterable[Log]) -> Visit | None:

@@ -52,5 +52,5 @@ class SummaryView(APIView):
 
 
 def _day(request: Request) -> date:
-    asked: date | None = DAY_QUERY.run_validation(request.query_params.dict())["day"]
-    return asked or today()
+    day: date | None = DAY_QUERY.run_validation(request.query_params.dict())["day"]
+    return day or today()

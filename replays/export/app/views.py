@@ -33,7 +33,7 @@ LOCATION = OpenApiParameter(
     "Location", OpenApiTypes.URI, OpenApiParameter.HEADER, required=True, response=[202]
 )
 BUSY = {429: OpenApiResponse(description="Your last one is still being made.")}
-FILES: dict[Any, Any] = {(200, it.content_type): OpenApiTypes.BINARY for it in FORMATS.values()}
+FILES: dict[Any, Any] = {(200, kind.content_type): OpenApiTypes.BINARY for kind in FORMATS.values()}
 
 
 class ExportView(APIView):

@@ -82,9 +82,9 @@ def test_a_process_counts_the_people_inside_once_a_second(member, monkeypatch):
     monkeypatch.setattr("replays.activity.app.queries.best.KEEP_S", 60)
     get_queries()._counted = (float("-inf"), 0)
     for _ in range(3):
-        with CaptureQueriesContext(connection) as asked:
+        with CaptureQueriesContext(connection) as queries:
             assert member.get("/v1/activity/summary/").json()["inside_now"] == 1
-    assert not [query for query in asked if "COUNT" in query["sql"]]
+    assert not [query for query in queries if "COUNT" in query["sql"]]
 
     monkeypatch.setattr("replays.activity.app.queries.best.KEEP_S", -1)
     get_queries().write([(3, at(2026, 1, 2, 9), 7, "in")])

@@ -134,13 +134,13 @@ def test_an_empty_listing_and_a_page_beyond_the_end_are_empty(listing, posts, se
 
 def walk(client, query):
     """Follow a listing to its end; return its (id, likes), and the query strings."""
-    found, asked, url = [], [], f"/v1/posts/?{query}"
+    found, queries, url = [], [], f"/v1/posts/?{query}"
     while url:
         page = client.get(url).json()
         found += [(post["id"], post["likes"]) for post in page["posts"]]
-        asked.append(urlsplit(url).query)
+        queries.append(urlsplit(url).query)
         url = page["next"]
-    return found, asked
+    return found, queries
 
 
 GIVEN = st.lists(
@@ -201,13 +201,13 @@ def apply(what, post_id, person_id, likes, deleted):
 def test_the_listing_links_to_the_next_page(listing, queries, posts, settings):
     settings.FEED_LISTING = listing
 
-    _, asked = walk(client_of(1), "size=1")
+    _, links = walk(client_of(1), "size=1")
 
     newest_first = [post["id"] for post in posts[::-1]]
     wanted = [
         query.format(newest) for query, newest in zip(queries, [0, *newest_first[:2]], strict=True)
     ]
-    assert ["&".join(sorted(query.split("&"))) for query in asked] == wanted
+    assert ["&".join(sorted(query.split("&"))) for query in links] == wanted
 
 
 def test_a_cached_page_is_short_lived_and_not_shown_after_ones_own_writes(posts, settings):

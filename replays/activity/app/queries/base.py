@@ -47,7 +47,7 @@ class Queries(ABC):
 
     def seconds(self, person_id: int, periods: Sequence[Period], now: int) -> list[int]:
         """Return the seconds that a person was inside within each period."""
-        return [seconds_within(one, self.passages(person_id, one), now) for one in periods]
+        return [seconds_within(period, self.passages(person_id, period), now) for period in periods]
 
     def visits(self, person_id: int, period: Period, now: int) -> list[Visit]:
         return visits_within(period, self.passages(person_id, period), now)

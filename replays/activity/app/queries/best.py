@@ -44,10 +44,10 @@ class Best(Queries):
             return list(map(Passage._make, cursor.fetchall()))
 
     def seconds(self, person_id: int, periods: Sequence[Period], now: int) -> list[int]:
-        reach = Period(min(one.start for one in periods), max(one.end for one in periods))
+        reach = Period(min(p.start for p in periods), max(p.end for p in periods))
         visits = paired(self.passages(person_id, reach))
         inside = _Inside((entry.at, now if left is None else left) for entry, left in visits)
-        return [inside.before(one.end) - inside.before(one.start) for one in periods]
+        return [inside.before(period.end) - inside.before(period.start) for period in periods]
 
     _counted = (-inf, 0)
 
