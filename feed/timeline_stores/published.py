@@ -8,15 +8,14 @@ import numpy as np
 
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, Page, TimelineStore
-from feed.timeline_stores.redis_cluster import servers_at
-from feed.timeline_stores.redis_servers import Keys, RedisServers
+from feed.timeline_stores.base import Command, Held, Page
+from feed.timeline_stores.redis_store import RedisStore
 
 PORTION = 5_000
 """Deliveries per round trip of a pipeline; a whole large batch could exceed the time-out."""
 
 
-class Published(TimelineStore):
+class Published(RedisStore):
     """Timelines as sorted sets in Redis, the post id both member and score, without repair.
 
     What is lost stays lost. A changed friendship cuts all posts so far from both timelines, or
@@ -24,17 +23,6 @@ class Published(TimelineStore):
     """
 
     is_healing = False
-    accepts_partial_delivery = True
-    needs_redis = True
-    linger_ms = 75
-    capacity: int
-    servers: RedisServers
-
-    def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
-        super().__init__(alias)
-        self.capacity = capacity
-        self.servers = servers_at(url)
-        self.keys = Keys(self, self.servers)
 
     @abstractmethod
     def write(self, deliveries: Iterator[tuple[int, int]]) -> None:
@@ -61,15 +49,6 @@ class Published(TimelineStore):
         self.servers.call(
             [("ZREMRANGEBYSCORE", self.keys.of(owner_id), *cut) for owner_id in owner_ids]
         )
-
-    def discard(self, owner_id: int) -> None:
-        self.keys.remove(owner_id)
-
-    def clear(self) -> None:
-        self.keys.remove_epoch()
-
-    def remove_epoch(self, number: int) -> None:
-        self.keys.remove_epoch(number)
 
 
 class RoundTrip(Published):

@@ -5,13 +5,12 @@ import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext, suppress
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from itertools import count
 from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
-from django.core.exceptions import ImproperlyConfigured
 from redis import Redis
 from redis.crc import key_slot
 from redis.exceptions import (
@@ -28,7 +27,6 @@ from redis.exceptions import ConnectionError as Disconnected
 from feed import epochs
 from feed.timeline_stores.base import FEWEST_SHARDS, Command
 from feed.timeline_stores.redis_servers import (
-    OneServer,
     RedisServers,
     ServerReplaced,
     connect,
@@ -38,6 +36,7 @@ from feed.timeline_stores.redis_servers import (
     replies_to,
     run_of,
     scan,
+    send_again,
     thread,
 )
 from runtime.redis_options import noting
@@ -147,13 +146,6 @@ def tags(shards: int) -> Sequence[str]:
     return [found[shard] for shard in range(shards)]
 
 
-def servers_at(url: str, source: str = "") -> RedisServers:
-    """Return the servers at a URL; ``source``: of the script that they are to run."""
-    if not url:
-        raise ImproperlyConfigured("a store in Redis needs TIMELINE_URL or REDIS_URL")
-    return (Cluster if url.startswith(SCHEME) else OneServer)(url, source)
-
-
 class Cluster(RedisServers):
     """Redis or Valkey Cluster. redis-py's own client can't send EVALSHA in a pipeline."""
 
@@ -209,12 +201,8 @@ class Cluster(RedisServers):
         replies: list[Any] = [None] * len(commands)
         left, give_up_at = list(range(len(commands))), time.monotonic() + MIGRATES_FOR_S
         while left:
-            found = self._replies([commands[number] for number in left], confirm=confirm)
-            for number, reply in zip(left, found, strict=True):
-                replies[number] = reply
-            left = [
-                number for number in left if isinstance(replies[number], (AskError, TryAgainError))
-            ]
+            send_again(left, commands, replies, partial(self._replies, confirm=confirm))
+            left = numbers_of((AskError, TryAgainError), replies)
             if left and time.monotonic() > give_up_at:
                 raise TryAgainError("a slot of the cluster is being moved")
             if left:
@@ -223,18 +211,27 @@ class Cluster(RedisServers):
 
     def _replies(self, commands: Sequence[Command], *, confirm: bool) -> list[Any]:
         """Send each command to the primary that has its slot, and once more after a change."""
-        replies = self._exchange(self._known(), commands, confirm=confirm)
+        replies = self._with_script(self._known(), commands, confirm=confirm)
         if stale := [number for number, reply in enumerate(replies) if _is_stale(reply)]:
-            topology = self._look()
+            send = partial(self._with_script, self._look(), confirm=confirm)
             self._make_sure()
-            again = [commands[number] for number in stale]
-            for number, reply in zip(
-                stale, self._exchange(topology, again, confirm=confirm), strict=True
-            ):
-                replies[number] = reply
+            send_again(stale, commands, replies, send)
         for reply in replies:
             if _is_stale(reply):
                 raise reply
+        return replies
+
+    def _with_script(
+        self, topology: Topology, commands: Sequence[Command], *, confirm: bool
+    ) -> list[Any]:
+        """As ``_exchange``; give servers the script that they don't have, and call it again."""
+        replies = self._exchange(topology, commands, confirm=confirm)
+        if lacking := numbers_of(NoScriptError, replies):
+            with suppress(RedisError):  # then the calls fail again
+                for url in {topology.primary_of(commands[number]) for number in lacking}:
+                    connect(url).script_load(self.source)
+            send = partial(self._exchange, topology, confirm=confirm)
+            send_again(lacking, commands, replies, send)
         return replies
 
     def _exchange(
@@ -244,15 +241,14 @@ class Cluster(RedisServers):
         numbers: dict[str, list[int]] = {}
         for number, command in enumerate(commands):
             numbers.setdefault(topology.primary_of(command), []).append(number)
-        batches = []
-        for url, of_url in numbers.items():
-            batch = [commands[number] for number in of_url]
-            batches.append((url, batch, confirm and topology.has_replica(url)))
+        batches = [
+            (url, [commands[n] for n in of_url], confirm and topology.has_replica(url))
+            for url, of_url in numbers.items()
+        ]
         replies: list[Any] = [None] * len(commands)
-        found = exchange(batches, self.source)
-        for of_url, answer in zip(numbers.values(), found, strict=True):
-            each = [answer] * len(of_url) if isinstance(answer, RedisError) else answer
-            for number, reply in zip(of_url, each, strict=True):
+        for of_url, answer in zip(numbers.values(), exchange(batches), strict=True):
+            of_each = [answer] * len(of_url) if isinstance(answer, RedisError) else answer
+            for number, reply in zip(of_url, of_each, strict=True):
                 replies[number] = reply
         return replies
 
@@ -346,7 +342,7 @@ def _is_stale(reply: Any) -> bool:
     )
 
 
-def exchange(batches: Sequence[tuple[str, Sequence[Command], bool]], source: str) -> list[Reply]:
+def exchange(batches: Sequence[tuple[str, Sequence[Command], bool]]) -> list[Reply]:
     """Send commands to several servers, and then read the replies of all.
 
     ``batches``: a server's URL, its commands, and whether a replica has to confirm what they write.
@@ -363,17 +359,15 @@ def exchange(batches: Sequence[tuple[str, Sequence[Command], bool]], source: str
             sent = [*commands, ("WAIT", 1, CONFIRM_MS)] if confirm else commands
             try:
                 connection.send_packed_command(packed(sent))
-                others = exchange(rest, source)
+                others = exchange(rest)
                 reply = replies_to(sent, connection)
             except BaseException:
                 connection.disconnect()  # or the next call would read these replies
                 raise
         reply = _confirmed(reply) if confirm else reply
-        if lacking := numbers_of(NoScriptError, reply):
-            reply = _again_with_script(url, commands, confirm, source, reply, lacking)
     except RedisError as error:
         reply = error
-    return [reply, *(exchange(rest, source) if others is None else others)]
+    return [reply, *(exchange(rest) if others is None else others)]
 
 
 def _connected(url: str) -> Redis:
@@ -389,22 +383,4 @@ def _confirmed(replies: list[Any]) -> list[Any]:
         raise replicas
     if not replicas:
         raise Disconnected("no replica has confirmed the deliveries")
-    return replies
-
-
-def _again_with_script(
-    url: str,
-    commands: Sequence[Command],
-    confirm: bool,
-    source: str,
-    replies: list[Any],
-    lacking: Sequence[int],
-) -> Reply:
-    """Give a server the script that it doesn't have, and repeat the calls that needed it."""
-    connect(url).script_load(source)
-    (again,) = exchange([(url, [commands[number] for number in lacking], confirm)], source)
-    if isinstance(again, RedisError):
-        return again
-    for number, reply in zip(lacking, again, strict=True):
-        replies[number] = reply
     return replies

@@ -1,7 +1,8 @@
 """Connections to Redis, the keys of timelines, and the servers that keep them: here one."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from threading import local
 from typing import Any, ClassVar
@@ -16,6 +17,8 @@ from feed.timeline_stores.base import Command, Servers, TimelineStore
 from runtime.redis_options import redis_options
 
 SCANNED = 1000
+Send = Callable[[Sequence[Command]], list[Any]]
+"""Sends commands, and returns their replies."""
 
 
 class _Thread(local):
@@ -73,9 +76,18 @@ def _reply(connection: Any) -> Any:
         return error
 
 
-def numbers_of(error: type[ResponseError], replies: Sequence[Any]) -> list[int]:
+def numbers_of(error: type | tuple[type, ...], replies: Sequence[Any]) -> list[int]:
     """Return which replies are such errors."""
     return [number for number, reply in enumerate(replies) if isinstance(reply, error)]
+
+
+def send_again(
+    numbers: Sequence[int], commands: Sequence[Command], replies: list[Any], send: Send
+) -> None:
+    """Send some of these commands, and put their replies in the place of earlier ones."""
+    again = send([commands[number] for number in numbers])
+    for number, reply in zip(numbers, again, strict=True):
+        replies[number] = reply
 
 
 class ServerReplaced(RedisError):
@@ -166,9 +178,7 @@ class OneServer(RedisServers):
         replies = pipelined(self.client, commands)
         if lacking := numbers_of(NoScriptError, replies):  # a new or restarted Redis
             self.client.script_load(self.source)
-            again = pipelined(self.client, [commands[number] for number in lacking])
-            for number, reply in zip(lacking, again, strict=True):
-                replies[number] = reply
+            send_again(lacking, commands, replies, partial(pipelined, self.client))
         return replies
 
     def clients(self) -> Sequence[Redis]:

@@ -12,10 +12,9 @@ from feed import epochs
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, Page, TimelineStore, Versions
+from feed.timeline_stores.base import Command, Held, Page, Versions
 from feed.timeline_stores.packing import HEADER_WORDS, ID_BYTES, held_of, pack
-from feed.timeline_stores.redis_cluster import servers_at
-from feed.timeline_stores.redis_servers import Keys, RedisServers
+from feed.timeline_stores.redis_store import RedisStore
 from feed.timeline_stores.rule import MOST_ID, new_version
 from feed.timeline_stores.shards import Shard, by_shard
 
@@ -60,7 +59,7 @@ class Part(NamedTuple):
         return max(len(self.fields["owners"]), len(self.packed) // ID_BYTES)
 
 
-class Ring(TimelineStore):
+class Ring(RedisStore):
     """Each timeline is one Redis string: a header, and its distinct post ids ascending.
 
     A batch costs one append per owner, whatever its length. ``packing`` describes the format.
@@ -68,19 +67,11 @@ class Ring(TimelineStore):
     or ResponseError for a command that the server refuses, such as a write when memory is full.
     """
 
-    accepts_partial_delivery = True
     takes_loads = True
-    needs_redis = True
-    linger_ms = 75
-    capacity: int
-    servers: RedisServers
     script: ClassVar[Script] = Script("ring.lua")
 
     def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
-        super().__init__(alias)
-        self.capacity = capacity
-        self.servers = servers_at(url, self.script.source)
-        self.keys = Keys(self, self.servers)
+        super().__init__(alias, url=url, capacity=capacity, source=self.script.source)
 
     def deliver(self, posts: Sequence[Post]) -> None:
         if posts:
@@ -161,15 +152,6 @@ class Ring(TimelineStore):
         packed = b"".join([part.packed for part in parts])
         arguments = (*prefixes, json.dumps(request), packed)
         return ("EVALSHA", self.script.sha1, len(prefixes), *arguments)
-
-    def discard(self, owner_id: int) -> None:
-        self.keys.remove(owner_id)
-
-    def clear(self) -> None:
-        self.keys.remove_epoch()
-
-    def remove_epoch(self, number: int) -> None:
-        self.keys.remove_epoch(number)
 
     def _mark(self, post: Post) -> None:
         """Note a delivered post: the watermark. Raises StoreUnusable if the database is behind.

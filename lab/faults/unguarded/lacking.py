@@ -38,9 +38,9 @@ api.UNAVAILABLE = _Unavailable("Unavailable", (), {})
 
 
 @without("asks", redis_cluster, "exchange")
-def _follow(exchange, batches, source):
+def _follow(exchange, batches):
     """Follow a slot that is on its way to another node."""
-    return following(exchange)(batches, source)
+    return following(exchange)(batches)
 
 
 @without("epochs", epochs, "reason_unusable")
