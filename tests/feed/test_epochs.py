@@ -8,7 +8,6 @@ from subprocess import DEVNULL
 from threading import Event
 from urllib.parse import urlsplit
 
-import numpy as np
 import psutil
 import pytest
 from django.db import connection, transaction
@@ -33,8 +32,7 @@ from feed.timeline_stores.redis_servers import ServerReplaced
 from launch import servers
 from launch.servers.base import installed
 from runtime.remembered import forget_all
-from tests.backends import HEALING_STORES
-from tests.conftest import befriend, client_of, redis_server, whole_timelines
+from tests.conftest import client_of, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
 from workers import chunks
 
@@ -64,18 +62,6 @@ def test_an_emptied_redis_shows_the_same_feeds_and_takes_new_posts(ring, redis):
     assert at_once == ids(reversed(old))
     assert shown(2) == shown(3) == ids(reversed(old + new))
     assert ring.members(2) == ids(reversed(old + new))
-
-
-def test_evicted_timelines_come_back_one_by_one(ring, redis):
-    old = posts_by(1, 3)
-    deliver_pending(100)
-    for key in redis.scan_iter("timeline:*"):
-        redis.delete(key)
-        new = posts_by(1, 1)
-        deliver_pending(100)
-        old += new
-
-        assert [shown(owner) for owner in (1, 2, 3)] == [ids(reversed(old))] * 3
 
 
 def test_an_older_copy_of_redis_is_not_read(
@@ -186,15 +172,6 @@ def test_a_database_behind_its_store_is_not_noticed_without_the_watermark(ring, 
     deliver_pending(100)
 
     assert posts[3].id in shown(2)
-
-
-def test_an_epoch_goes_on_while_store_and_database_agree(ring):
-    number = epochs.get_or_begin(ring).number
-    for _ in range(3):
-        posts_by(1, 2)
-        deliver_pending(100)
-
-    assert epochs.get_or_begin(ring).number == number
 
 
 @pytest.fixture
@@ -329,37 +306,6 @@ def test_an_epoch_whose_beginner_died_is_begun_by_another(ring, monkeypatch):
     deliver_pending(100)
 
     assert store_state() == "ok"
-
-
-@pytest.mark.parametrize("alias", HEALING_STORES)
-def test_friends_see_earlier_posts_and_others_none_at_once_and_for_good(
-    alias, settings, friends, transactional_db, redis
-):
-    settings.FEED_STRATEGY = "inline"
-    settings.FEED_TIMELINE_STORE = alias
-    whole_timelines()
-    posts = [client_of(4).post("/v1/posts/", {"body": "x"}, format="json").json() for _ in range(3)]
-    hers = [post["id"] for post in reversed(posts)]
-
-    befriend(4, 1)
-    assert shown(1) == shown(1) == hers
-
-    unfriend(1, 4)
-    assert shown(1) == shown(1) == []
-    assert shown(4) == hers
-
-
-def test_a_batch_of_before_an_unfriend_shows_nothing_when_it_arrives_after_it(ring):
-    posts = posts_by(1, 2)
-    late = [(post.id, [1, 2, 3]) for post in posts]
-    deliver_pending(100)
-    unfriend(1, 2)
-    assert shown(2) == []
-
-    ring.write([(post_id, np.array(owners)) for post_id, owners in late])
-
-    assert shown(2) == []
-    assert shown(3) == ids(reversed(posts))
 
 
 def test_a_change_whose_process_died_after_the_commit_is_finished_by_a_drainer(ring, monkeypatch):

@@ -30,11 +30,12 @@ from feed.models import Epoch, Post, Reader, TimelineFloor
 from feed.recipients import recipients_of
 from feed.timeline import read_page
 from feed.timeline_stores import timeline_stores
-from tests.backends import HEALING_STORES
+from tests.backends import HEALING_STORES, here
 from tests.conftest import make_people
 
 PEOPLE = range(1, 4)
 FRIENDS = [(1, 2), (1, 3), (2, 3)]
+HEALING = here(HEALING_STORES)
 CAPACITY = 4
 LOADED = 3
 EXAMPLES = int(os.environ.get("HEALING_EXAMPLES", "20"))
@@ -76,20 +77,19 @@ class Feeds(RuleBasedStateMachine):
 
     @rule(pair=pairs)
     def ask(self, pair):
-        it = frozenset(pair)
-        if it in self.changing or self._is_blocked(it):
+        friends = frozenset(pair)
+        if friends in self.changing or self._is_blocked(friends):
             return
         if friendships.ask(*pair) is RequestState.ACCEPTED:
             assert tuple(reversed(pair)) in self.asked
             self.asked -= {tuple(pair), tuple(reversed(pair))}
             self._begin(self._change(pair))
-        elif it not in self.friends:
+        elif friends not in self.friends:
             self.asked.add(tuple(pair))
 
     @rule(pair=pairs, end=st.sampled_from([friendships.unfriend, blocks.block]))
     def end_a_friendship(self, pair, end):
-        it = frozenset(pair)
-        if it in self.changing:
+        if frozenset(pair) in self.changing:
             return
         if end is blocks.block:
             self.blocked.add(tuple(pair))
@@ -111,7 +111,7 @@ class Feeds(RuleBasedStateMachine):
     @invariant()
     def friendships_are_as_agreed(self):
         pairs = set(Friendship.objects.values_list("person_id", "friend_id"))
-        assert pairs == {pair for it in self.friends for pair in permutations(it)}
+        assert pairs == {pair for friends in self.friends for pair in permutations(friends)}
         assert not any(map(self._is_blocked, self.friends))
 
     @rule(owner=people, limit=st.sampled_from([1, 2, 4, 50]), before=st.integers(1, 30) | st.none())
@@ -255,19 +255,19 @@ class Feeds(RuleBasedStateMachine):
             self.store.load(owner, version, through=through, floor=floor, ids=due[::-1])
 
     def _change(self, pair):
-        it = frozenset(pair)
-        self.changing.append(it)
-        self.friends ^= {it}
+        friends = frozenset(pair)
+        self.changing.append(friends)
+        self.friends ^= {friends}
         yield
         through = newest_post_id()
         yield
         for owner in pair:
             self.store.change([owner], through=through)
             yield
-        self.changing.remove(it)
+        self.changing.remove(friends)
 
-    def _is_blocked(self, it):
-        return any(frozenset(pair) == it for pair in self.blocked)
+    def _is_blocked(self, friends):
+        return any(frozenset(pair) == friends for pair in self.blocked)
 
     def _return(self, owner):
         readers._begin_to_deliver(owner)
@@ -293,7 +293,7 @@ class Feeds(RuleBasedStateMachine):
         assert len(page) <= limit
         assert set(page) <= may
         end = page[-1] if len(page) == limit else 0
-        assert {it for it in must if it >= end} <= set(page)
+        assert {post_id for post_id in must if post_id >= end} <= set(page)
 
 
 def lose(store, owner):
@@ -318,7 +318,7 @@ def small(settings, redis_url, redis, keep_timelines_at, monkeypatch):
 
 @pytest.mark.parametrize(
     ("alias", "active_days"),
-    [*((it, 0) for it in HEALING_STORES), ("setbased", 7), ("ring", 7), ("log", 7)],
+    [*((alias, 0) for alias in HEALING), *((alias, 7) for alias in here(["setbased", "log"]))],
 )
 def test_every_page_is_right_whatever_happens_in_between(
     alias, active_days, small, settings, transactional_db

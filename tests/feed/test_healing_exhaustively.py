@@ -45,6 +45,8 @@ class Scope:
 
     def __init__(self, *, work, capacity=NEVER_TRIMMED, friends=True, whole=False):
         self.work, self.capacity = work, capacity
+        groups = [[n for n, other in enumerate(work) if other == steps] for steps in work]
+        self._alike = [numbers for numbers in groups if len(numbers) > 1]
         self.start = World(
             timeline=(Version(0), 0, 0, ()) if whole else None,
             friends=friends,
@@ -61,11 +63,21 @@ class Scope:
                 if state is None:
                     continue
                 after = self._step(world, number, *state)
-                after = after and numbered(after)
-                if after is not None and after not in seen:
-                    seen.add(after)
-                    waiting.append(after)
+                if after is not None:
+                    after = numbered(self._in_order(after))
+                    if after not in seen:
+                        seen.add(after)
+                        waiting.append(after)
         return len(seen)
+
+    def _in_order(self, world):
+        """Sort the states of processes that do the same: which of them did what doesn't matter."""
+        work = list(world.work)
+        for numbers in self._alike:
+            states = sorted((work[number] for number in numbers), key=hash)
+            for number, state in zip(numbers, states, strict=True):
+                work[number] = state
+        return world._replace(work=tuple(work))
 
     def _step(self, world, number, step, memory):
         steps = self.work[number]
@@ -106,10 +118,10 @@ def numbered(world):
     """Number the versions in the order of their appearance, so that worlds can be compared."""
     numbers = {}
 
-    def number(it):
-        if isinstance(it, Version):
-            return numbers.setdefault(it, Version(len(numbers)))
-        return tuple(map(number, it)) if type(it) is tuple else it
+    def number(value):
+        if isinstance(value, Version):
+            return numbers.setdefault(value, Version(len(numbers)))
+        return tuple(map(number, value)) if type(value) is tuple else value
 
     return world._replace(
         timeline=number(world.timeline), cut=number(world.cut), work=number(world.work)
@@ -127,7 +139,7 @@ def check(world):
     assert set(ids) <= may
     oldest = min(ids, default=None) if floor != 0 else 0
     if floor is not None and oldest is not None:
-        assert {it for it in must if it >= oldest} <= set(ids)
+        assert {post_id for post_id in must if post_id >= oldest} <= set(ids)
 
 
 # The steps of processes: each returns the world and what the process remembers.
@@ -236,7 +248,7 @@ def ask_database(scope, world, memory):
 def load(scope, world, memory):
     version, through, due = memory
     floor = 0 if len(due) < LOADED else min(due[-1] - 1, through)
-    ids = [it for it in reversed(due) if it <= through]
+    ids = [post_id for post_id in reversed(due) if post_id <= through]
     if world.timeline is not None:
         world = acting(
             world, lambda timeline: timeline.load(version, through, floor, ids) or timeline
@@ -303,7 +315,7 @@ def activated_with_any_version(timeline, version, through):
 
 def loaded_with_any_version(timeline, version, through, floor, ids):
     if timeline.floor is not None:
-        timeline.ids = [it for it in timeline.ids if it > through]
+        timeline.ids = [post_id for post_id in timeline.ids if post_id > through]
     LOAD_IDS(timeline, timeline.version, through, floor, ids)
 
 
@@ -370,7 +382,7 @@ def only_the_log_lost(scope, world, _):
     ],
 )
 def test_a_log_needs_its_cut_and_its_generation(name, step, faulty):
-    work = [[faulty if it is step else it for it in steps] for steps in SCOPES[name].work]
+    work = [[faulty if own is step else own for own in steps] for steps in SCOPES[name].work]
 
     assert is_wrong(Scope(work=work, whole=True))
 

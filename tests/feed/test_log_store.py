@@ -45,8 +45,8 @@ def test_deliveries_are_in_the_log_until_it_is_long(store, redis):
 
 
 def test_late_and_repeated_records_are_in_the_timeline_once(store):
-    for some in ([5, 9], [9, 2], [7], [1, 5]):
-        store.write(into(OWNER, some))
+    for batch in ([5, 9], [9, 2], [7], [1, 5]):
+        store.write(into(OWNER, batch))
 
     assert store.members(OWNER) == [9, 7, 5, 2, 1]
 

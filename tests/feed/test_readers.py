@@ -15,11 +15,11 @@ from feed.models import Epoch, Reader
 from feed.recipients import recipients_of
 from feed.timeline import read_page
 from feed.timeline_stores import timeline_stores
-from tests.backends import HEALING_STORES
+from tests.backends import here, stores_with
 from tests.conftest import befriend, client_of
 from tests.feed.deliveries import audited, ids, posts_by
 
-PUSHED = [it for it in HEALING_STORES if it != "pull"]
+PUSHED = here(stores_with(is_healing=True, is_computed_on_read=False))
 
 
 @pytest.fixture(params=PUSHED)
@@ -108,17 +108,6 @@ def test_a_return_that_died_half_way_is_finished_by_the_next_reader(store):
 
     assert read(store, 2) == ids(missed)
     assert readers.is_active(2)
-
-
-def test_cached_recipients_contain_who_returns(store):
-    for owner_id in (1, 3):
-        read(store, owner_id)
-    posts = posts_by(1, 1)
-    for _ in range(2):
-        assert sorted(recipients_of(posts)[0].tolist()) == [1, 3]
-    read(store, 2)
-
-    assert sorted(recipients_of(posts)[0].tolist()) == [1, 2, 3]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -10,7 +10,6 @@ import pytest
 from redis.exceptions import ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from accounts.models import Friendship, Person
 from config.cache import post_cache
 from feed import epochs
 from feed.timeline_stores import timeline_stores
@@ -21,43 +20,13 @@ from runtime.away import AWAY_S
 from runtime.redis_options import TIMEOUT_S
 from tests.backends import REDIS_STORES
 from tests.conftest import client_of, redis_server, whole_timelines
-from tests.feed.deliveries import audited, ids, into, opened, posts_by
-
-SCRIPTED = ["ring", "log"]
-
-
-@pytest.fixture(params=SCRIPTED)
-def scripted(request, redis, friends):
-    return opened(timeline_stores[request.param], 1, 2, 3, 4)
+from tests.feed.deliveries import ids, into, opened, posts_by
 
 
 @pytest.fixture
 def ring(redis_url, redis, db):
     """A ring with one empty timeline."""
     return opened(Ring("ring", url=redis_url), 7)
-
-
-def test_a_batch_interrupted_between_two_shards_is_completed_by_the_next_attempt(scripted):
-    make_friends_in_all_shards()
-    everyone = np.arange(4, 204)
-    opened(scripted, *everyone.tolist())
-    posts = posts_by(4, 20)
-    half = everyone[everyone % scripted.keys.shards < scripted.keys.shards // 2]
-    scripted.write([(post.id, half) for post in posts])  # … and the connection drops
-
-    scripted.deliver(posts)
-
-    assert all(sorted(scripted.members(owner)) == ids(posts) for owner in everyone.tolist())
-    assert audited(scripted).ok
-
-
-def make_friends_in_all_shards():
-    """Persons 5 … 203, friends of person 4."""
-    Person.objects.bulk_create(Person(id=n, username=f"person{n}") for n in range(5, 204))
-    pairs = [(4, n) for n in range(5, 204)]
-    Friendship.objects.bulk_create(
-        Friendship(person_id=a, friend_id=b) for pair in pairs for a, b in (pair, pair[::-1])
-    )
 
 
 @pytest.mark.parametrize("alias", sorted({*REDIS_STORES} - {"log"}))
@@ -122,16 +91,6 @@ def test_ids_that_look_like_text_or_end_in_zeros_are_kept(ring):
     assert ring.members(7) == sorted(look_alikes, reverse=True)
 
 
-def test_scripts_are_loaded_again_into_a_server_without_them(scripted, redis):
-    posts = posts_by(1, 2)
-    scripted.deliver(posts[:1])
-
-    redis.script_flush()
-    scripted.deliver(posts[1:])
-
-    assert sorted(scripted.members(2)) == ids(posts)
-
-
 @pytest.mark.parametrize("alias", REDIS_STORES)
 def test_feeds_are_read_from_a_server_that_has_forgotten_the_scripts(
     alias, settings, redis, redis_environment, friends
@@ -149,27 +108,24 @@ def test_feeds_are_read_from_a_server_that_has_forgotten_the_scripts(
     assert [post["id"] for post in answer.json()["posts"]] == [posts[1].id, posts[0].id]
 
 
-@pytest.mark.parametrize("alias", REDIS_STORES)
-def test_a_frozen_server_fails_a_delivery_within_seconds(
-    alias, keep_timelines_at, friends, tmp_path
-):
+def test_a_frozen_server_fails_a_delivery_within_seconds(keep_timelines_at, friends, tmp_path):
     with redis_server(tmp_path) as (process, environment):
         keep_timelines_at(environment["REDIS_URL"])
-        opened(timeline_stores[alias], 1, 2, 3)
+        ring = opened(timeline_stores["ring"], 1, 2, 3)
         posts = posts_by(1, 2)
-        timeline_stores[alias].deliver(posts[:1])
+        ring.deliver(posts[:1])
 
         process.send_signal(signal.SIGSTOP)
         for seconds in (2.5, 0.5):  # for a while it isn't asked again
             started = time.monotonic()
             with pytest.raises(RedisTimeoutError):
-                timeline_stores[alias].deliver(posts)
+                ring.deliver(posts)
             assert time.monotonic() - started < seconds
 
         process.send_signal(signal.SIGCONT)
         time.sleep(AWAY_S)
-        timeline_stores[alias].deliver(posts)
-        assert sorted(timeline_stores[alias].members(2)) == ids(posts)
+        ring.deliver(posts)
+        assert sorted(ring.members(2)) == ids(posts)
 
 
 def test_one_thread_at_a_time_waits_for_a_frozen_server(tmp_path):
@@ -192,7 +148,7 @@ def test_one_thread_at_a_time_waits_for_a_frozen_server(tmp_path):
         assert all(threads.map(connected, range(4)))
         process.send_signal(signal.SIGSTOP)
         assert min(threads.map(waited_s, (0, 0, 0, 0))) > TIMEOUT_S - 0.1
-        waited = sorted(threads.map(waited_s, (AWAY_S + it for it in (0, 0.3, 0.6, 0.9))))
+        waited = sorted(threads.map(waited_s, (AWAY_S + later_s for later_s in (0, 0.3, 0.6, 0.9))))
 
     assert waited[-1] > TIMEOUT_S - 0.1
     assert waited[-2] < 0.5

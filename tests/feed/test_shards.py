@@ -77,16 +77,16 @@ def test_a_shard_has_its_owners_their_ids_and_the_span_of_ids(highest_owner, dat
 @pytest.mark.parametrize("highest_owner", [100, 1_000_000, 2**47 - 2])
 @given(data=st.data())
 def test_records_are_grouped_again_whatever_their_order(highest_owner, data):
-    some = [data.draw(batches(highest_owner)) for _ in range(data.draw(st.integers(1, 3)))]
+    drawn = [data.draw(batches(highest_owner)) for _ in range(data.draw(st.integers(1, 3)))]
     records = defaultdict(bytes)
-    for batch in some:
+    for batch in drawn:
         for number, packed in records_by_shard(arrays(batch), SHARDS).items():
             records[number] += packed
 
     shards = shards_of_records(b"".join(records.values()), SHARDS)
 
     found = defaultdict(set)
-    for batch in some:
+    for batch in drawn:
         for owner, post_ids in grouped(batch).items():
             found[owner] |= set(post_ids)
     assert owners_of(shards) == {owner: sorted(post_ids) for owner, post_ids in found.items()}

@@ -9,13 +9,13 @@ from feed import epochs
 from feed.models import Epoch, Post
 from feed.timeline import read_page, rebuild
 from feed.timeline_stores import get_timeline_store, timeline_stores
-from tests.backends import STORES, WRITING_STORES, stores_with
+from tests.backends import STORES, WRITING_STORES, here, stores_with
 from tests.conftest import begin_with, make_people, whole_timelines
 from tests.feed.deliveries import audited
 
-HEALING = stores_with(is_healing=True, is_computed_on_read=False)
+HEALING = here(stores_with(is_healing=True, is_computed_on_read=False))
 HEALING_IN_REDIS = stores_with(is_healing=True, needs_redis=True)
-IN_PARTS = stores_with(accepts_partial_delivery=True)
+IN_PARTS = here(stores_with(accepts_partial_delivery=True))
 
 pytestmark = pytest.mark.usefixtures("redis")
 
@@ -25,8 +25,9 @@ def undelayed(monkeypatch):
     monkeypatch.setattr("feed.epochs.CLOSED_S", 0)
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=here(STORES))
 def store(request, settings, friends):
+    """Each store; tests of fewer stores are parametrized with ``store`` themselves."""
     settings.FEED_TIMELINE_STORE = request.param
     whole_timelines()
     return get_timeline_store()
@@ -38,100 +39,50 @@ def post():
     return lambda author_id: Post.objects.create(author_id=author_id, body="text")
 
 
-def test_a_post_is_delivered_to_its_author_and_all_friends(store, post):
-    mine = post(1)
-
-    store.deliver([mine])
-
-    assert [read_page(store, owner).ids for owner in (1, 2, 3)] == [[mine.id]] * 3
-
-
-def test_a_person_who_is_no_friend_gets_nothing(store, post):
-    store.deliver([post(1)])
-
-    assert read_page(store, 4).ids == []
-    assert store.members(4) == []
-
-
-def test_an_author_without_friends_gets_their_own_post(store, post):
-    alone = post(4)
-
-    store.deliver([alone])
-
-    assert read_page(store, 4).ids == [alone.id]
-
-
-def test_a_batch_is_delivered_completely(store, post):
+def test_a_batch_is_delivered_to_its_authors_and_their_friends(store, post):
     batch = [post(1), post(4), post(2)]
 
+    store.deliver([])
     store.deliver(batch)
 
-    assert sorted(store.members(3)) == [batch[0].id, batch[2].id]
-    assert store.members(4) == [batch[1].id]
+    first, alone, second = [one.id for one in batch]
+    assert [sorted(store.members(owner)) for owner in (1, 2, 3, 4)] == [
+        [first, second],
+        [first, second],
+        [first, second],
+        [alone],
+    ]
 
 
-def test_a_redelivered_post_appears_once(store, post):
+def test_a_post_that_is_given_twice_or_delivered_again_appears_once(store, post):
     first, second = post(1), post(2)
-    store.deliver([first])
+    store.deliver([first, first])
 
     store.deliver([first, second])
 
     assert sorted(store.members(3)) == [first.id, second.id]
 
 
-def test_a_post_given_twice_in_a_batch_appears_once(store, post):
-    mine = post(1)
-
-    store.deliver([mine, mine])
-
-    assert store.members(2) == [mine.id]
-
-
-def test_an_empty_batch_changes_nothing(store):
-    store.deliver([])
-
-    assert store.members(1) == []
-
-
-def test_a_page_is_newest_first_whatever_the_order_of_delivery(store, post):
+def test_pages_are_newest_first_and_follow_each_other_whatever_the_order_of_delivery(store, post):
     posts = [post(1) for _ in range(5)]
-    for one in (posts[3], posts[0], posts[4], posts[2], posts[1]):
+    unknown = post(4)
+    later = post(1)
+    for one in (posts[3], later, posts[0], posts[4], posts[2], unknown, posts[1]):
         store.deliver([one])
-
-    assert read_page(store, 2).ids == [one.id for one in reversed(posts)]
-
-
-def test_pages_follow_each_other_without_gap_or_overlap(store, post):
-    posts = [post(1) for _ in range(5)]
-    store.deliver(posts)
     ids = [one.id for one in reversed(posts)]
 
-    first = read_page(store, 2, limit=2).ids
+    first = read_page(store, 2, before=unknown.id, limit=2).ids
     second = read_page(store, 2, before=first[-1], limit=2).ids
     third = read_page(store, 2, before=second[-1], limit=2).ids
 
+    assert read_page(store, 2).ids == [later.id, *ids]
     assert (first, second, third) == (ids[:2], ids[2:4], ids[4:])
+    assert read_page(store, 2, before=third[-1]).ids == []
 
 
-def test_a_page_before_the_oldest_post_is_empty(store, post):
+@pytest.mark.parametrize("store", IN_PARTS, indirect=True)
+def test_a_post_delivered_in_parts_reaches_all_timelines(store, post):
     mine = post(1)
-    store.deliver([mine])
-
-    assert read_page(store, 2, before=mine.id).ids == []
-
-
-def test_a_page_before_an_unknown_id_starts_below_it(store, post):
-    mine, strangers, later = post(1), post(4), post(1)
-    store.deliver([mine, strangers, later])
-
-    assert read_page(store, 2, before=strangers.id).ids == [mine.id]
-
-
-@pytest.mark.parametrize("name", IN_PARTS)
-def test_a_post_delivered_in_parts_reaches_all_timelines(name, settings, friends, post):
-    settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    store, mine = get_timeline_store(), post(1)
 
     store.deliver_to(mine, [3])
     assert [store.members(owner) for owner in (1, 2, 3)] == [[], [], [mine.id]]
@@ -140,20 +91,8 @@ def test_a_post_delivered_in_parts_reaches_all_timelines(name, settings, friends
     assert [store.members(owner) for owner in (1, 2, 3)] == [[mine.id]] * 3
 
 
-@pytest.mark.parametrize("name", WRITING_STORES)
-def test_clearing_empties_every_timeline(name, settings, friends, post):
-    settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    store = get_timeline_store()
-    store.deliver([post(1), post(4)])
-
-    store.clear()
-
-    assert [store.members(owner) for owner in (1, 2, 3, 4)] == [[], [], [], []]
-
-
-@pytest.mark.parametrize("name", WRITING_STORES)
-def test_clearing_does_not_change_other_stores(name, friends, post):
+@pytest.mark.parametrize("name", here(WRITING_STORES))
+def test_clearing_empties_every_timeline_of_one_store_only(name, friends, post):
     stores = [timeline_stores[alias] for alias in WRITING_STORES]
     for store in stores:
         Epoch.objects.update(store=store.alias)
@@ -164,15 +103,13 @@ def test_clearing_does_not_change_other_stores(name, friends, post):
 
     timeline_stores[name].clear()
 
-    held = {store.alias for store in stores if store.members(2) == [mine.id]}
-    assert held == {*WRITING_STORES} - {name}
+    held = {store.alias: [store.members(owner) for owner in (1, 2)] for store in stores}
+    assert held == dict.fromkeys(WRITING_STORES, [[mine.id]] * 2) | {name: [[], []]}
 
 
-@pytest.mark.parametrize("name", HEALING)
-def test_a_lost_timeline_shows_the_same_pages_as_before(name, settings, friends, post, undelayed):
-    settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    store, posts = get_timeline_store(), [post(1) for _ in range(5)]
+@pytest.mark.parametrize("store", HEALING, indirect=True)
+def test_a_lost_timeline_shows_the_same_pages_as_before(store, post, undelayed):
+    posts = [post(1) for _ in range(5)]
     store.deliver(posts)
     before = [read_page(store, owner).ids for owner in (1, 2, 3, 4)]
 
@@ -181,17 +118,15 @@ def test_a_lost_timeline_shows_the_same_pages_as_before(name, settings, friends,
 
     assert held == [[], [], [], []]
     assert [read_page(store, owner).ids for owner in (1, 2, 3, 4)] == before
-    assert before[1] == [it.id for it in reversed(posts)]
+    assert before[1] == [one.id for one in reversed(posts)]
 
 
 @pytest.mark.parametrize("since", ["a change", "a loss"])
-@pytest.mark.parametrize("name", HEALING)
+@pytest.mark.parametrize("store", HEALING, indirect=True)
 def test_what_a_page_has_shown_stays_on_it_whatever_is_not_delivered_yet(
-    name, since, settings, friends, post, undelayed
+    store, since, post, undelayed
 ):
-    settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    store, old = get_timeline_store(), [post(1) for _ in range(2)]
+    old = [post(1) for _ in range(2)]
     if since == "a change":
         store.change([2], through=old[-1].id)
     else:
@@ -204,19 +139,17 @@ def test_what_a_page_has_shown_stays_on_it_whatever_is_not_delivered_yet(
     store.deliver([early, late])
     pages += [read_page(store, 2).ids]
 
-    assert {it.id for it in old} <= set(pages[0])
+    assert {one.id for one in old} <= set(pages[0])
     assert [(one, then) for one, then in pairwise(pages) if not set(one) <= set(then)] == []
-    assert pages[-1] == [it.id for it in (late, early, *reversed(old))]
+    assert pages[-1] == [one.id for one in (late, early, *reversed(old))]
 
 
-@pytest.mark.parametrize("name", HEALING)
-def test_a_page_goes_on_below_the_floor(name, settings, friends, post):
-    settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    store, posts = get_timeline_store(), [post(1) for _ in range(7)]
+@pytest.mark.parametrize("store", HEALING, indirect=True)
+def test_a_page_goes_on_below_the_floor(store, post):
+    posts = [post(1) for _ in range(7)]
     store.change([2], through=posts[3].id)
     store.deliver(posts[4:])
-    ids = [it.id for it in reversed(posts)]
+    ids = [one.id for one in reversed(posts)]
 
     deep = [read_page(store, 2, before=before, limit=3).ids for before in (ids[0], ids[2], ids[4])]
 
@@ -224,16 +157,14 @@ def test_a_page_goes_on_below_the_floor(name, settings, friends, post):
     assert [read_page(store, 2, limit=limit).ids for limit in (2, 5, 9)] == [ids[:2], ids[:5], ids]
 
 
-@pytest.mark.parametrize("name", HEALING)
-def test_a_rebuilt_timeline_holds_what_is_due(name, settings, friends, post, undelayed):
-    settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    store, posts = get_timeline_store(), [post(1) for _ in range(5)]
+@pytest.mark.parametrize("store", HEALING, indirect=True)
+def test_a_rebuilt_timeline_holds_what_is_due(store, post, undelayed):
+    posts = [post(1) for _ in range(5)]
     epochs.begin(store)
 
     rebuild(store, [1, 2, 3, 4])
 
-    ids = [it.id for it in reversed(posts)]
+    ids = [one.id for one in reversed(posts)]
     assert [store.members(owner) for owner in (1, 2, 3, 4)] == [ids, ids, ids, []]
     assert audited(store).left == 0
 
@@ -263,11 +194,8 @@ def test_deliveries_of_a_transactional_store_roll_back_with_the_caller(store, po
     assert survived == (not store.is_transactional or store.alias == "pull")
 
 
-@pytest.mark.parametrize("name", ["rowwise", "bulk"])
-def test_the_published_schema_copies_the_text_into_every_row(name, settings, friends, post):
-    settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    store = get_timeline_store()
+@pytest.mark.parametrize("store", ["rowwise", "bulk"], indirect=True)
+def test_the_published_schema_copies_the_text_into_every_row(store, post):
 
     store.deliver([post(1)])
 
