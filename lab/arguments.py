@@ -98,10 +98,14 @@ def _add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help=out)
     _add_service(command)
     _add_target(command)
+    known: set[str] = set()
     for experiment in EXPERIMENTS.values():
-        if experiment.options:
+        # One that is made of another shares its options.
+        own = [option for option in experiment.options if option.name not in known]
+        known |= {option.name for option in own}
+        if own:
             group = command.add_argument_group(f"{experiment.name} only")
-            for name, text in experiment.options:
+            for name, text in own:
                 option = f"--{name.replace('_', '-')}"
                 group.add_argument(option, type=_above_0, metavar="N", help=text)
 
