@@ -54,21 +54,6 @@ def test_an_answer_is_given_again_within_a_second(friends):
     assert client_of(None).get("/statusz").json() == first
 
 
-def test_the_strategy_and_the_store_in_use_are_shown(status, settings):
-    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "pull"
-
-    assert (status()["strategy"], status()["store"]) == ("outbox", "pull")
-
-
-def test_pending_posts_are_the_backlog(status):
-    Post.objects.create(author_id=1, body="x")
-
-    backlog = status()["backlog"]
-
-    assert backlog["posts"] == 1
-    assert 0 <= backlog["oldest_age_s"] < 10
-
-
 def test_a_post_counts_its_authors_friends_and_the_author(status):
     delivered(author_id=1, lag_ms=5)
     delivered(author_id=1, lag_ms=5)

@@ -47,16 +47,6 @@ def test_posts_are_refused_while_the_oldest_one_waits_for_too_long(author):
     assert Post.objects.count() == 1
 
 
-def test_posts_are_accepted_again_when_the_backlog_is_delivered(author):
-    publish(author)
-    Post.objects.update(created_at=LONG_AGO)
-    assert publish(author).status_code == 503
-
-    assert deliver_pending(10) == 1
-
-    assert publish(author).status_code == 201
-
-
 def test_posts_are_refused_while_too_many_wait(author, settings):
     settings.FEED_BACKLOG_MAX_POSTS = 3
     answers = [publish(author).status_code for _ in range(6)]

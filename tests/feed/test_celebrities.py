@@ -114,14 +114,6 @@ def test_without_a_change_the_feed_of_a_friend_would_be_short(store, monkeypatch
     assert not {*pulled} & {*feed(store, limit=1)}
 
 
-def test_former_friends_are_not_merged(store):
-    enter(store)
-    delivered(store, 1)
-    unfriend(1, FAN)
-
-    assert feed(store) == []
-
-
 def test_the_audit_knows_what_is_merged(store):
     enter(store)
     delivered(store, 1, 2)

@@ -52,33 +52,11 @@ def test_every_address_it_names_is_answered(anyone, transactional_db):
 
 
 @pytest.mark.parametrize("accept", [BROWSER, "*/*"])
-def test_a_head_request_gets_the_headers_and_no_body(anyone, accept):
-    head, get = ask(anyone, accept, "head"), ask(anyone, accept)
-
-    assert head.status_code == 200
-    assert head.content == b""
-    assert head["Content-Type"] == get["Content-Type"]
-
-
-@pytest.mark.parametrize("accept", [BROWSER, "*/*"])
 def test_a_cache_may_keep_both_answers_apart(anyone, accept):
     response = ask(anyone, accept)
 
     assert response["Vary"] == "Accept"
     assert response["Cache-Control"] == "public, max-age=300"
-
-
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete"])
-def test_other_methods_are_refused(anyone, method):
-    response = ask(anyone, BROWSER, method)
-
-    assert response.status_code == 405
-    assert response.json()
-
-
-@pytest.mark.parametrize("accept", [BROWSER, "*/*"])
-def test_it_asks_neither_database_nor_store(anyone, accept):
-    assert ask(anyone, accept).status_code == 200  # without the fixture db, a query fails
 
 
 def test_the_page_may_load_nothing(anyone):

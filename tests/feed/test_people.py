@@ -314,18 +314,6 @@ def test_a_person_whose_data_cannot_be_removed_stops_nobody(friends, monkeypatch
     assert not AuthorChange.objects.exists()
 
 
-def test_a_person_with_many_posts_is_hidden_a_part_at_a_time(friends, monkeypatch):
-    """So deliveries don't wait for all of it."""
-    monkeypatch.setattr(people, "BATCH", 2)
-    Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(4))
-    Person.objects.filter(id=1).update(is_active=False)
-    times = iter(range(10))
-    monkeypatch.setattr(people, "time", SimpleNamespace(monotonic=lambda: next(times)))
-
-    assert [people._finish(1, until=0), Post.objects.live().count()] == [False, 2]
-    assert [people._finish(1, until=9), Post.objects.live().count()] == [True, 0]
-
-
 def test_a_deletion_goes_on_where_its_time_ended(friends, monkeypatch):
     """Else one with many posts would begin anew each time, and let no later change be finished."""
     monkeypatch.setattr(people, "BATCH", 2)

@@ -1,7 +1,6 @@
 import pytest
 from django.core.management import CommandError, call_command
 
-from feed import batches
 from feed.models import Post
 from feed.timeline_stores import get_timeline_store
 
@@ -19,14 +18,6 @@ def test_seeded_posts_have_past_dates_and_are_delivered(friends, capsys):
     assert {post.created_at.month for post in posts} == {1}
     due = [post.id for post in posts if post.author_id in (1, 2, 3)]
     assert sorted(get_timeline_store().members(1)) == due
-
-
-def test_posts_in_bounded_batches_are_all_delivered(friends, capsys, monkeypatch):
-    monkeypatch.setattr(batches, "MOST_DELIVERIES", 20)
-
-    seed(25)
-
-    assert not Post.objects.pending().exists()
 
 
 def test_the_same_arguments_give_the_same_posts(friends, capsys):

@@ -130,16 +130,19 @@ def test_broken_limits_are_named_with_their_exact_figures(run):
     assert min(abs(float(p99_ms) - time_ms) for time_ms in times_ms[-3:]) < 1
 
 
-@pytest.mark.parametrize(("limit", "broken"), [(0.4, ["--fail-ratio"]), (0.6, [])])
-def test_half_of_the_requests_fail(limit, broken, run, service, tmp_path):
+def test_a_larger_share_of_failures_than_the_limit_fails_the_run(run, service, tmp_path):
+    """Half of the requests fail; the limits of other runs here are above what they meet."""
     header, *rows = service.tokens.read_text().split()
     tokens = tmp_path / "tokens.csv"
     tokens.write_text("\n".join([header, *(f"{row}{'x' * (n % 2)}" for n, row in enumerate(rows))]))
 
-    options = ("--no-audit", "--visible-share=0", "--exit-code-on-error=0")
-    done = run(*options, f"--fail-ratio={limit}", f"--tokens={tokens}")
+    done = run(
+        *("--no-audit", "--visible-share=0", "--exit-code-on-error=0", "--fail-ratio=0.4"),
+        f"--tokens={tokens}",
+        seconds=2,
+    )
 
-    assert done.exit_code == len(broken), done.output
-    assert done.broken == broken
-    assert done.last_line.startswith("FAIL: --fail-ratio " if broken else "PASS: ")
+    assert done.exit_code == 1, done.output
+    assert done.broken == ["--fail-ratio"]
+    assert done.last_line.startswith("FAIL: --fail-ratio ")
     assert "audit:" not in done.output
