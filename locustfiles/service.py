@@ -1,10 +1,9 @@
 """Requests of a load generator that are not part of the load."""
 
 import json
-from collections import deque
 from collections.abc import Mapping
 from http.client import HTTPException
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.request import Request, urlopen
 
 import gevent
@@ -12,8 +11,6 @@ from locust.env import Environment
 
 LOOK_EVERY_S = 1.0
 TIMEOUT_S = 5
-KEPT = 40
-"""Looks that are remembered, which is as many seconds."""
 
 
 class Unreachable(Exception):
@@ -30,15 +27,6 @@ def ask(host: str | None, path: str, headers: Mapping[str, str] | None = None) -
         raise Unreachable(f"{url}: {getattr(error, 'reason', error)}") from error
 
 
-class Look(NamedTuple):
-    """What was seen in a second; None: unknown."""
-
-    rate: float
-    failures: float
-    lag_ms: float | None
-    backlog: int | None
-
-
 class Watch:
     """Polls /statusz once per second, and remembers the worst lag of a test."""
 
@@ -49,8 +37,6 @@ class Watch:
         """Why there is no status."""
         self.worst_lag_ms: float | None = None
         """The highest p99 over any 10 s; without deliveries, the age of the oldest pending post."""
-        self.looks: deque[Look] = deque(maxlen=KEPT)
-        """The latest looks of a test, oldest first."""
         self._environment = environment
         environment.events.test_start.add_listener(self._forget)
 
@@ -64,14 +50,6 @@ class Watch:
             self.status, self.error = None, str(error)
         else:
             self._note_lag(self.status)
-        self._remember()
-
-    def _remember(self) -> None:
-        total, status = self._environment.stats.total, self.status
-        lag_ms = status["lag_ms"]["p99"] if status else None
-        backlog = status["backlog"]["posts"] if status else None
-        look = Look(total.current_rps, total.current_fail_per_sec, lag_ms, backlog)
-        self.looks.append(look)
 
     def _keep_looking(self) -> None:
         while True:
@@ -86,5 +64,4 @@ class Watch:
             self.worst_lag_ms = max(lag_ms, self.worst_lag_ms or 0.0)
 
     def _forget(self, **kwargs: Any) -> None:
-        self.looks.clear()
         self.worst_lag_ms = None

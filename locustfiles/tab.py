@@ -1,16 +1,14 @@
 """A tab in Locust's web UI: the service's fan-out figures, beside Locust's own.
 
 The page fetches statistics every two seconds while a test runs, and shows extra figures in the
-tables of its template arguments. It has no place for pictures, so curves are lines of text.
-/fan-out returns the same figures as JSON.
+tables of its template arguments.
 """
 
 from typing import Any
 
-from flask import Blueprint, Response, jsonify, request
+from flask import Response, jsonify, request
 from locust.env import Environment
 
-from locustfiles.curve import curve
 from locustfiles.service import Watch
 
 KEY = "fan-out"
@@ -31,13 +29,6 @@ def attach(environment: Environment, watch: Watch) -> None:
     if web_ui is None or web_ui.app is None:
         return
     web_ui.template_args |= PAGE
-    base_path = environment.parsed_options.web_base_path if environment.parsed_options else ""
-    blueprint = Blueprint(KEY, __name__, url_prefix=base_path or None)
-
-    @blueprint.route(f"/{KEY}")
-    @web_ui.auth_required_if_enabled
-    def fan_out() -> Response:
-        return jsonify({"status": watch.status, "error": None if watch.status else watch.error})
 
     @web_ui.app.after_request
     def add_figures(response: Response) -> Response:
@@ -45,8 +36,6 @@ def attach(environment: Environment, watch: Watch) -> None:
             figures = {"key": KEY, "data": rows(watch)}
             response.set_data(jsonify({**response.get_json(), "extended_stats": [figures]}).data)
         return response
-
-    web_ui.app.register_blueprint(blueprint)
 
 
 def rows(watch: Watch) -> list[dict[str, str]]:
@@ -65,19 +54,7 @@ def rows(watch: Watch) -> list[dict[str, str]]:
         f"Lag p50 {of_late}": _with_unit(lag_ms["p50"], "ms"),
         f"Lag p99 {of_late}": _with_unit(lag_ms["p99"], "ms"),
     }
-    shown |= {name: curve(values) for name, values in _curves(watch).items()}
     return [{"figure": figure, "value": value} for figure, value in shown.items()]
-
-
-def _curves(watch: Watch) -> dict[str, list[float | None]]:
-    """Return what the last seconds looked like, the four in the order in which they are read."""
-    rates, failures, lags, backlogs = zip(*watch.looks, strict=True) if watch.looks else [()] * 4
-    return {
-        "Requests/s": [*rates],
-        "Failures/s": [*failures],
-        "Lag p99 ms": [*lags],
-        "Backlog, posts": [*backlogs],
-    }
 
 
 def _with_unit(value: Any, unit: str, digits: int = 0) -> str:
