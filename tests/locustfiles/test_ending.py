@@ -43,7 +43,7 @@ def test_requests_that_fail_are_the_reason_in_the_last_line(run, tmp_path):
     tokens = tmp_path / "forged.csv"
     tokens.write_text("person_id,token\n1,forged\n")
 
-    done = run("--no-audit", f"--tokens={tokens}", "--users=1", seconds=2)
+    done = run("--no-audit", f"--tokens={tokens}", "--users=1", "--pace-s=0.5")
 
     assert done.exit_code == 1
     assert done.last_line.startswith("FAIL: ")
@@ -97,7 +97,7 @@ def test_repeated_deliveries_are_duplicated(service, tmp_path):
         return 200, {"posts": twice[:100], "next": None}
 
     with standing_in(service, answer) as duplicator:
-        done = Run(duplicator, tmp_path, "--visible-share=0", "--users=5", seconds=2)
+        done = Run(duplicator, tmp_path, "--visible-share=0", "--users=5", "--pace-s=0.5")
 
     found = audit(done)
     assert done.exit_code == 1
@@ -139,7 +139,6 @@ def test_a_larger_share_of_failures_than_the_limit_fails_the_run(run, service, t
     done = run(
         *("--no-audit", "--visible-share=0", "--exit-code-on-error=0", "--fail-ratio=0.4"),
         f"--tokens={tokens}",
-        seconds=2,
     )
 
     assert done.exit_code == 1, done.output
