@@ -34,8 +34,7 @@ def cluster_of(running: Running) -> Cluster:
     "nothing",
 )
 def primary_killed(running: Running, readers: Readers) -> int:
-    with readers.held_up():
-        return kill_primary(running, any_primary(running))
+    return kill_primary(running, any_primary(running))
 
 
 @fault(
@@ -47,7 +46,7 @@ def primary_killed(running: Running, readers: Readers) -> int:
 )
 def primary_killed_ahead(running: Running, readers: Readers) -> int:
     primary = any_primary(running)
-    with readers.held_up(), unreplicated(primary, cluster_of(running).replica_of(primary)):
+    with unreplicated(primary, cluster_of(running).replica_of(primary)):
         return kill_primary(running, primary)
 
 
@@ -63,10 +62,9 @@ def primary_killed_ahead(running: Running, readers: Readers) -> int:
 def primary_cut_off(running: Running, readers: Readers) -> int:
     primary = any_primary(running)
     keys = int(primary.ask("DBSIZE"))
-    with readers.held_up():
-        with cut_off(running, primary.role):
-            time.sleep(AWAY_S)
-        wait_for(cluster_of(running).is_well, FAILOVER_S)
+    with cut_off(running, primary.role):
+        time.sleep(AWAY_S)
+    wait_for(cluster_of(running).is_well, FAILOVER_S)
     if primary.slots():
         raise RunFailed("no replica took the place of a primary that was away")
     return keys
@@ -83,9 +81,8 @@ def slots_moved(running: Running, readers: Readers) -> int:
     cluster = cluster_of(running)
     by_slots = sorted(cluster.with_slots(), key=lambda node: len(node.slots()))
     source, target = by_slots[-1], by_slots[0]
-    with readers.held_up():
-        slots = source.filled_slots()[:SLOTS_MOVED]
-        return sum(move(cluster, source, target, slot) for slot in slots)
+    slots = source.filled_slots()[:SLOTS_MOVED]
+    return sum(move(cluster, source, target, slot) for slot in slots)
 
 
 def any_primary(running: Running) -> Node:

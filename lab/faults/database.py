@@ -1,5 +1,6 @@
-"""The database dies, stops answering, is full, read-only, older, or has another clock."""
+"""The database dies, stops answering, is full, older, or has another clock."""
 
+import os
 import random
 import shutil
 import subprocess
@@ -28,8 +29,6 @@ MOST_CONNECTIONS = 10
 """The fewest connections that MariaDB can be limited to; a superuser may have one more."""
 OF_THE_SERVICE = "SELECT id FROM information_schema.processlist WHERE db = 'feed'"
 REFUSED_CONNECTIONS = "SHOW GLOBAL STATUS LIKE 'Connection_errors_max_connections'"
-ADMIN = "lab@127.0.0.1"
-EXEMPT = "READ_ONLY ADMIN"
 SPARE_BYTES = 24 * 2**20
 FULL = 1114
 """MariaDB's number for "the table is full"."""
@@ -51,10 +50,9 @@ undo a statement ("Out of disk space in rollback"), and a supervisor starts it a
     safeguard="receipts",
 )
 def database_killed(running: Running, readers: Readers) -> int:
-    with readers.held_up():
-        in_flight = wait_for(lambda: running.query(PENDING))
-        running.restart("database")
-        return in_flight
+    in_flight = wait_for(lambda: running.query(PENDING))
+    running.restart("database")
+    return in_flight
 
 
 @fault(
@@ -64,7 +62,7 @@ def database_killed(running: Running, readers: Readers) -> int:
     safeguard="refusals",
 )
 def database_frozen(running: Running, readers: Readers) -> int:
-    return freeze(running, readers, "database")
+    return freeze(running, "database")
 
 
 @fault(
@@ -72,6 +70,7 @@ def database_frozen(running: Running, readers: Readers) -> int:
     at_stake="posts that the copy lacks",
     needs=(on_mysql, in_one_redis, with_drainer),
     safeguard="epochs",
+    holds_up=False,
 )
 def database_older_copy(running: Running, readers: Readers) -> int:
     server = server_of(running)
@@ -101,7 +100,7 @@ def database_older_copy(running: Running, readers: Readers) -> int:
     safeguard="claims by state",
 )
 def clock_moved(running: Running, readers: Readers) -> int:
-    with readers.held_up(), closing(running.connect()) as own:
+    with closing(running.connect()) as own:
         cursor = own.cursor()
         offset = int(value_of(cursor, "SELECT TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP(), NOW())"))
         zone = "+00:00" if offset else f"-00:{STEP_MIN}"
@@ -119,64 +118,25 @@ def clock_moved(running: Running, readers: Readers) -> int:
     safeguard="answers",
 )
 def connections_taken(running: Running, readers: Readers) -> int:
-    with readers.held_up(), closing(running.connect()) as own, ExitStack() as open_ones:
+    with closing(running.connect()) as own, ExitStack() as opened:
         cursor = own.cursor()
         most = value_of(cursor, "SELECT @@global.max_connections")
         before = refused_connections(cursor)
         strangers = [running.connect() for _ in range(MOST_CONNECTIONS)]
         for stranger in strangers:
-            open_ones.enter_context(closing(stranger))
+            opened.enter_context(closing(stranger))
         cursor.execute(f"SET GLOBAL max_connections = {MOST_CONNECTIONS}")
-        open_ones.callback(cursor.execute, f"SET GLOBAL max_connections = {most}")
+        opened.callback(cursor.execute, f"SET GLOBAL max_connections = {most}")
         end_others(own, strangers)
         time.sleep(TAKEN_S)
         return refused_connections(cursor) - before
 
 
-def not_mariadb() -> str | None:
-    binary = installed(MySQL)
-    return "it is made for MariaDB" if binary and not binary.endswith("mariadbd") else None
-
-
-@contextmanager
-def not_exempt(running: Running) -> Iterator[None]:
-    """Take from the service's user, and its connections, what exempts it from read-only."""
-    with closing(running.connect()) as connection:
-        cursor = connection.cursor()
-        user = value_of(cursor, "SELECT CURRENT_USER()")
-        cursor.execute(f"CREATE OR REPLACE USER {ADMIN}")
-        cursor.execute(f"GRANT ALL ON *.* TO {ADMIN} WITH GRANT OPTION")
-        cursor.execute(f"REVOKE {EXEMPT} ON *.* FROM {user}")
-        end_others(connection, ())
-    try:
-        yield
-    finally:
-        with closing(admin(running)) as connection:
-            connection.cursor().execute(f"GRANT ALL ON *.* TO {user} WITH GRANT OPTION")
-
-
-@fault(
-    f"For {REFUSED_S:g} s, the database is read-only, also for the service's user.",
-    at_stake="refused requests",
-    needs=(on_mysql,),
-    safeguard="answers",
-    unavailable=not_mariadb,
-    around=not_exempt,
-)
-def database_read_only(running: Running, readers: Readers) -> int:
-    with readers.held_up(), closing(admin(running)) as connection:
-        cursor, before = connection.cursor(), len(running.refused)
-        cursor.execute("SET GLOBAL read_only = 1")
-        try:
-            time.sleep(REFUSED_S)
-        finally:
-            cursor.execute("SET GLOBAL read_only = 0")
-        return len(running.refused) - before
-
-
 def not_mariadb_or_not_root() -> str | None:
-    is_root = Path("/proc/self").owner() == "root"
-    return not_mariadb() or (None if is_root else "only root can mount")
+    binary = installed(MySQL)
+    if binary and not binary.endswith("mariadbd"):
+        return "it is made for MariaDB"
+    return None if os.geteuid() == 0 else "only root can mount"
 
 
 @contextmanager
@@ -218,7 +178,7 @@ def on_small_disk(running: Running) -> Iterator[None]:
 def database_disk_full(running: Running, readers: Readers) -> int:
     server = server_of(running)
     filler = server.data / "feed" / "filler"
-    with readers.held_up(), closing(running.connect()) as connection:
+    with closing(running.connect()) as connection:
         before = len(running.refused)
         try:
             fill(filler)
@@ -262,12 +222,6 @@ def use_up(connection: Any) -> None:
         except MySQLdb.OperationalError as error:
             if error.args[0] != FULL:
                 raise
-
-
-def admin(running: Running) -> Any:
-    """Return a connection whose user may write to a database that is read-only."""
-    name, _, host = ADMIN.partition("@")
-    return MySQLdb.connect(host=host, port=server_of(running).port, user=name, db="feed")
 
 
 def server_of(running: Running) -> MySQL:

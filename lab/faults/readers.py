@@ -4,23 +4,23 @@ import random
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from feed.compare import compare
-from lab.faults.running import Repeated, Running
+from lab.faults.running import Running, repeated
 from launch.processes import RunFailed
 
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
-LATEST_S = 1.0
+LATEST_S = 2.0
 """Age at which an accepted post must be in the feeds, if a drainer delivers."""
-DELIVERED_WITHIN_S = 10
+DELIVERED_WITHIN_S = 20
 """Of posts that were held up; later, pages lack them."""
-CELERY_DELIVERED_WITHIN_S = 30
-"""A Celery worker needs seconds to start."""
+CELERY_DELIVERED_WITHIN_S = 60
+"""A Celery worker needs seconds to start, on a busy machine many."""
 PAGES, LIMIT = 8, 100
 """What a reader reads of a feed: some seconds of posts."""
 LATELY = 5000
@@ -41,12 +41,11 @@ class Wrong(NamedTuple):
     at: float
 
 
-class Readers(Repeated):
+class Readers:
     """Read random feeds, and compare each page with the accepted posts of friends."""
 
-    def __init__(self, running: Running, count: int = 2, latest_s: float = LATEST_S) -> None:
+    def __init__(self, running: Running, latest_s: float = LATEST_S) -> None:
         """``latest_s``: the age at which an accepted post must be in the feeds."""
-        super().__init__([partial(self._read, number) for number in range(count)])
         self.running, self.latest_s = running, latest_s
         self.friends: defaultdict[int, set[int]] = defaultdict(set)
         for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
@@ -56,11 +55,15 @@ class Readers(Repeated):
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
         self.mended_at: float | None = None
-        """When the last fault that was told of here was over."""
+        """When a fault that made readers expect less was over."""
         self._changes: defaultdict[int, int] = defaultdict(int)
         """Beginnings and ends of changes of a person's friendships."""
         self._blind_until = 0.0
         self._held_at = float("inf")
+
+    def reading(self, count: int = 2) -> AbstractContextManager[None]:
+        """Read while the block runs. Raises RunFailed at its end if a reader failed."""
+        return repeated(*(partial(next, self._read_on(number)) for number in range(count)))
 
     @contextmanager
     def blind(self, more_s: float = 0.0) -> Iterator[None]:
@@ -84,9 +87,6 @@ class Readers(Repeated):
             time.sleep(0.01)
         time.sleep(self.latest_s)
         self._held_at = float("inf")
-
-    def connection(self) -> HTTPConnection:
-        return self.running.connection()
 
     def unfriend(self, http: HTTPConnection, one: int, other: int) -> None:
         with self._changing(one, other):
@@ -124,12 +124,13 @@ class Readers(Repeated):
         if status != due:
             raise RunFailed(f"{method} of a friendship: {status} instead of {due}")
 
-    def _read(self, number: int) -> None:
+    def _read_on(self, number: int) -> Iterator[None]:
+        """Read a random feed per step, each on a connection that may meet another process."""
         rng = random.Random(number)  # noqa: S311
-        with closing(self.connection()) as http:
-            while not self.stopping.is_set():
+        while True:
+            with closing(self.running.connection()) as http:
                 self.read(http, rng.randint(1, len(self.running.tokens)))
-                http.close()  # the next reader may meet another process
+            yield
 
     def read(self, http: HTTPConnection, owner: int) -> int | None:
         """Read the first pages of a feed and compare them; return the last status."""

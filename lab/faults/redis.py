@@ -3,14 +3,13 @@
 import random
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection
+from contextlib import AbstractContextManager, closing, contextmanager
 
 from redis import Redis
 
 from lab.faults.fault import fault, in_one_redis
 from lab.faults.readers import Readers
-from lab.faults.running import CLIENT_WAITS_S, Repeated, Running, frozen, wait_for
+from lab.faults.running import Running, frozen, repeated, wait_for
 
 TIMELINES = "timeline:*"
 SPOILED = 20
@@ -28,7 +27,13 @@ def timelines(redis: Redis) -> list[bytes | str]:
     return list(redis.scan_iter(TIMELINES))
 
 
-@fault("Redis is emptied by FLUSHALL.", at_stake="keys", needs=(in_one_redis,), safeguard="floors")
+@fault(
+    "Redis is emptied by FLUSHALL.",
+    at_stake="keys",
+    needs=(in_one_redis,),
+    safeguard="floors",
+    holds_up=False,
+)
 def redis_emptied(running: Running, readers: Readers) -> int:
     with redis_of(running) as redis:
         held = len(timelines(redis))
@@ -41,6 +46,7 @@ def redis_emptied(running: Running, readers: Readers) -> int:
     at_stake="keys",
     needs=(in_one_redis,),
     safeguard="floors",
+    holds_up=False,
 )
 def redis_wrong_type(running: Running, readers: Readers) -> int:
     with redis_of(running) as redis:
@@ -58,6 +64,7 @@ def redis_wrong_type(running: Running, readers: Readers) -> int:
     at_stake="evicted keys",
     needs=(in_one_redis,),
     safeguard="floors",
+    holds_up=False,
 )
 def redis_evicting(running: Running, readers: Readers) -> int:
     with redis_of(running) as redis:
@@ -75,7 +82,7 @@ def redis_evicting(running: Running, readers: Readers) -> int:
     safeguard="receipts",
 )
 def redis_full(running: Running, readers: Readers) -> int:
-    with redis_of(running) as redis, readers.held_up():
+    with redis_of(running) as redis:
         before = refused(redis)
         with limited(redis, "noeviction"):
             time.sleep(FULL_S)
@@ -93,8 +100,7 @@ def redis_killed(running: Running, readers: Readers) -> int:
     with redis_of(running) as redis:
         held = len(timelines(redis))
     (running.server("redis").folder / "dump.rdb").unlink(missing_ok=True)
-    with readers.held_up():
-        running.restart("redis")
+    running.restart("redis")
     return held
 
 
@@ -110,8 +116,7 @@ def redis_older_copy(running: Running, readers: Readers) -> int:
     saved_at = time.monotonic()
     time.sleep(random.uniform(1, 2))  # noqa: S311
     lacking = running.accepted_between(saved_at, time.monotonic())
-    with readers.held_up():
-        running.restart("redis")
+    running.restart("redis")
     return lacking
 
 
@@ -122,7 +127,7 @@ def redis_older_copy(running: Running, readers: Readers) -> int:
     safeguard="refusals",
 )
 def redis_frozen(running: Running, readers: Readers) -> int:
-    return freeze(running, readers, "redis")
+    return freeze(running, "redis")
 
 
 @contextmanager
@@ -149,23 +154,19 @@ def refused(redis: Redis) -> int:
     return int(errors.get("errorstat_OOM", {"count": 0})["count"])
 
 
-class Crowd(Repeated):
-    """Many people who open their feeds, each time on a new connection."""
+def crowd(running: Running) -> AbstractContextManager[None]:
+    """Let CROWD people open their feeds while the block runs, each time on a new connection."""
 
-    def __init__(self, running: Running) -> None:
-        super().__init__([self._read] * CROWD)
-        self.running = running
+    def read() -> None:
+        with closing(running.connection()) as http:
+            running.ask(http, running.tokens[0], "GET", "/v1/feed/", None)
 
-    def _read(self) -> None:
-        while not self.stopping.wait(0.05):
-            address = self.running.service.address, self.running.service.port
-            with closing(HTTPConnection(*address, timeout=CLIENT_WAITS_S)) as http:
-                self.running.ask(http, self.running.tokens[0], "GET", "/v1/feed/", None)
+    return repeated(*[read] * CROWD, every_s=0.05)
 
 
-def freeze(running: Running, readers: Readers, role: str) -> int:
+def freeze(running: Running, role: str) -> int:
     """Stop a server for FROZEN_S under a crowd; return how many requests were answered."""
-    with readers.held_up(), Crowd(running):
+    with crowd(running):
         before = len(running.answers)
         with frozen(running.processes.pids(role)):
             time.sleep(FROZEN_S)

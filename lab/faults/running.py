@@ -8,11 +8,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -45,7 +45,11 @@ class Answer(NamedTuple):
     retry_after: str | None = None
 
     @property
-    def said(self) -> str:
+    def seconds(self) -> float:
+        return self.ended_at - self.begun_at
+
+    @property
+    def outcome(self) -> str:
         """The status; a refusal has to say when to come again."""
         if self.status in (429, 503) and not self.retry_after:
             return f"{self.status} without Retry-After"
@@ -53,7 +57,7 @@ class Answer(NamedTuple):
 
 
 class Running:
-    """A service that runs, with clients who post as fast as they are answered."""
+    """A service that runs, what its clients got of it, and handles to break its parts."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -66,50 +70,53 @@ class Running:
         self.refused: list[float] = []
         self.answers: list[Answer] = []
         """Of all clients and readers."""
-        self._stopping = threading.Event()
-        self._clients: list[threading.Thread] = []
-        self._pause_s = 0.0
+        self._turns: list[threading.Lock] = []
+        """Each is held while a client posts."""
 
     @contextmanager
     def load(self, clients: int, pause_s: float = 0.0) -> Iterator[None]:
-        """Post while the block runs, or until the audit; pause after each answer."""
-        before, self._pause_s = self._pause_s, pause_s
-        self._start_clients(clients)
-        try:
+        """Post while the block runs; a client pauses after each answer."""
+        self._turns = [threading.Lock() for _ in range(clients)]
+        posting = [self._post(number, turn) for number, turn in enumerate(self._turns)]
+        with repeated(*(partial(next, posts) for posts in posting), every_s=pause_s):
             yield
-        finally:
-            self.stop_clients()
-            self._pause_s = before
 
     @contextmanager
     def without_clients(self) -> Iterator[None]:
         """Let nobody post while the block runs."""
-        clients = len(self._clients)
-        self.stop_clients()
-        yield
-        self._start_clients(clients)
+        with ExitStack() as paused:
+            for turn in self._turns:
+                paused.enter_context(turn)
+            yield
 
-    def _start_clients(self, clients: int) -> None:
-        self._stopping.clear()
-        self._clients = [threading.Thread(target=self._post, args=(n,)) for n in range(clients)]
-        for client in self._clients:
-            client.start()
-
-    def stop_clients(self) -> None:
-        self._stopping.set()
-        for client in self._clients:
-            client.join()
+    def _post(self, number: int, turn: threading.Lock) -> Iterator[None]:
+        """Post once per step, in a client's turn; half of the clients send idempotency keys."""
+        rng = random.Random(number)  # noqa: S311
+        with closing(self.connection()) as connection:
+            while True:
+                token, status = rng.choice(self.tokens), None
+                key = str(uuid4()) if number % 2 else None
+                while status != 201:
+                    with turn:
+                        status, post = self.ask(connection, token, "POST", "/v1/posts/", POST, key)
+                        if status == 201:
+                            self.accepted.append((time.monotonic(), post))
+                        else:
+                            self.refused.append(time.monotonic())
+                            time.sleep(0.01)
+                    yield
+                    if key is None:  # else it is safe to send it again, whatever became of it
+                        break
 
     def accepted_between(self, start: float, end: float) -> int:
         return sum(start <= at < end for at, _ in self.accepted)
 
     def audit(self) -> dict[str, Any]:
-        """Stop the load, wait for the drain and audit against all accepted posts."""
+        """Wait for the drain and audit against all accepted posts."""
         return self.service.audit(self.drained())
 
     def drained(self) -> Path:
-        """Stop the load and wait for the drain; return the file of the accepted posts."""
-        self.stop_clients()
+        """Wait for the drain; return the file of the accepted posts."""
         list(self.service.drain())
         path = self.folder / "accepted.csv"
         rows = [f"{post['id']},{post['author']},{post['created_at']}" for _, post in self.accepted]
@@ -184,7 +191,7 @@ class Running:
         """Return MySQL's ids of the connections on which a process is inside a transaction."""
         time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s
         ends = [c.laddr for c in psutil.Process(pid).net_connections("tcp")]
-        hosts = ", ".join(f"'{it.ip}:{it.port}'" for it in ends) or "''"
+        hosts = ", ".join(f"'{end.ip}:{end.port}'" for end in ends) or "''"
         found = self.rows(
             f"""
             SELECT id FROM information_schema.innodb_trx
@@ -201,24 +208,6 @@ class Running:
             f" WRITE {pid} " in lock and lock.endswith(f":{inode} {SQLITE_WRITE_LOCK}")
             for lock in locks
         )
-
-    def _post(self, number: int) -> None:
-        rng = random.Random(number)  # noqa: S311
-        with closing(self.connection()) as connection:
-            again = False
-            while not self._stopping.is_set():
-                if not again:
-                    token = rng.choice(self.tokens)
-                    key = str(uuid4()) if number % 2 else None
-                status, post = self.ask(connection, token, "POST", "/v1/posts/", POST, key)
-                if status == 201:
-                    self.accepted.append((time.monotonic(), post))
-                else:
-                    self.refused.append(time.monotonic())
-                    time.sleep(0.01)
-                # With a key, it is safe to send the post again, whatever became of it.
-                again = status != 201 and key is not None
-                self._stopping.wait(self._pause_s)
 
     def ask(
         self,
@@ -254,13 +243,12 @@ class Running:
 def serving(
     variant: str | Variant,
     folder: Path,
-    clients: int = 4,
     seed: Seed = SEED,
     seeding: Commands = (),
     *,
     guarded: bool = False,
 ) -> Iterator[Running]:
-    """Start a variant, or the one of this name, and post to it; all of it ends with the block.
+    """Start a variant, or the one of this name; all of it ends with the block.
 
     ``guarded``: with the service's own limits.
     """
@@ -271,52 +259,43 @@ def serving(
         service.guarded = guarded
         service.prepare(seed, seeding)
         service.start()
-        running = Running(service)
-        with running.load(clients):
-            yield running
+        yield Running(service)
 
 
 def audit_pages(service: Service, accepted: Path) -> dict[str, Any]:
     """Return what ``audit_timelines`` counts; what it leaves to the database is no fault."""
     (env,) = service.environments
-    told = service.manage("audit_timelines", env, "--json", f"--accepted={accepted}", ok=(0, 1))
-    found: dict[str, Any] = json.loads(told)
-    return found
+    found = service.manage("audit_timelines", env, "--json", f"--accepted={accepted}", ok=(0, 1))
+    counts: dict[str, Any] = json.loads(found)
+    return counts
 
 
-class Repeated:
-    """Threads that do something again and again while a block runs, until ``stopping`` is set.
+@contextmanager
+def repeated(*steps: Callable[[], object], every_s: float = 0.0) -> Iterator[None]:
+    """Repeat each step in a thread of its own while the block runs, with a pause after it.
 
-    Leaving the block raises RunFailed if one of them has failed.
+    Raises RunFailed at the end of the block if a step raised something.
     """
+    stopping, failed = threading.Event(), list[Exception]()
 
-    def __init__(self, pieces: Iterable[Callable[[], None]]) -> None:
-        self.stopping = threading.Event()
-        self._failed: list[Exception] = []
-        self._threads = [threading.Thread(target=self._run, args=(it,)) for it in pieces]
-
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self.stopping.set()
-        for thread in self._threads:
-            thread.join()
-        if self._failed and error is None:
-            raise RunFailed(f"a thread failed: {self._failed[0]!r}") from self._failed[0]
-
-    def _run(self, piece: Callable[[], None]) -> None:
+    def repeat(step: Callable[[], object]) -> None:
         try:
-            piece()
+            while not stopping.wait(every_s):
+                step()
         except Exception as error:  # whatever it is, nothing was compared any more
-            self._failed.append(error)
+            failed.append(error)
+
+    threads = [threading.Thread(target=repeat, args=(step,)) for step in steps]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        stopping.set()
+        for thread in threads:
+            thread.join()
+    if failed:
+        raise RunFailed(f"a thread failed: {failed[0]!r}") from failed[0]
 
 
 def wait_for(condition: Callable[[], int], within_s: float = 20) -> int:

@@ -28,12 +28,13 @@ WEB_ROLE, WORKERS_ROLE = "web of the new store", "workers of the new store"
     "reads each time.",
     at_stake="changes",
     safeguard="seals",
+    holds_up=False,
     refuses=False,
 )
 def friendships(running: Running, readers: Readers) -> int:
     one, other = PAIR
     changes, until = 0, time.monotonic() + LASTS_S
-    with closing(readers.connection()) as http:
+    with closing(running.connection()) as http:
         while changes <= 10 or time.monotonic() < until:
             readers.unfriend(http, one, other)
             readers.read(http, one)
@@ -48,11 +49,12 @@ def friendships(running: Running, readers: Readers) -> int:
     "before and after.",
     at_stake="deleted posts",
     safeguard="markers",
+    holds_up=False,
 )
 def deletes(running: Running, readers: Readers) -> int:
     friend, token = min(readers.friends[AUTHOR]), running.tokens[AUTHOR - 1]
     deleted, until = 0, time.monotonic() + LASTS_S
-    with closing(readers.connection()) as http:
+    with closing(running.connection()) as http:
         while deleted <= 5 or time.monotonic() < until:
             status, post = running.ask(http, token, "POST", "/v1/posts/", '{"body": "wrong"}')
             if status != 201:
@@ -71,6 +73,7 @@ def deletes(running: Running, readers: Readers) -> int:
     at_stake="timelines",
     needs=(in_one_redis,),
     safeguard="new epochs",
+    holds_up=False,
 )
 def timelines_swapped(running: Running, readers: Readers) -> int:
     (env,) = running.service.environments
@@ -95,6 +98,7 @@ def has_next_store(variant: Variant) -> bool:
     at_stake="posts meanwhile",
     needs=(in_one_redis, with_drainer, has_next_store),
     safeguard="epochs",
+    holds_up=False,
     hides_answers=True,
 )
 def store_switched(running: Running, readers: Readers) -> int:

@@ -46,10 +46,9 @@ def in_flight(running: Running) -> Callable[[int], bool]:
     refuses=False,
 )
 def drainer_killed(running: Running, readers: Readers) -> int:
-    with readers.held_up():
-        kill_when(lambda: running.workers_of("workers"), in_flight(running))
-        lost = running.query(PENDING)
-        running.replace_drainers()
+    kill_when(lambda: running.workers_of("workers"), in_flight(running))
+    lost = running.query(PENDING)
+    running.replace_drainers()
     return lost
 
 
@@ -62,7 +61,7 @@ def drainer_killed(running: Running, readers: Readers) -> int:
     refuses=False,
 )
 def drainer_frozen(running: Running, readers: Readers) -> int:
-    with readers.held_up(), closing(readers.connection()) as http:
+    with closing(running.connection()) as http:
         zombie = freeze_when(lambda: running.workers_of("workers"), in_flight(running))
         claimed = running.rows(CLAIMED)
         with running.without_clients():  # so that its posts are among those that are loaded
@@ -102,14 +101,13 @@ def cut_off(running: Running, host: str) -> AbstractContextManager[None]:
 )
 def drainer_cut_off(running: Running, readers: Readers) -> int:
     (env,) = running.service.environments
-    with readers.held_up():
-        pending = wait_for(lambda: running.query(PENDING))
-        with cut_off(running, "workers"):
-            time.sleep(CUT_S / 2)
-            running.processes.start(ANOTHER, (sys.executable, "manage.py", "drain"), env)
-            time.sleep(CUT_S / 2)
-        running.processes.stop(ANOTHER)
-        return pending
+    pending = wait_for(lambda: running.query(PENDING))
+    with cut_off(running, "workers"):
+        time.sleep(CUT_S / 2)
+        running.processes.start(ANOTHER, (sys.executable, "manage.py", "drain"), env)
+        time.sleep(CUT_S / 2)
+    running.processes.stop(ANOTHER)
+    return pending
 
 
 @fault(
@@ -123,10 +121,9 @@ def web_worker_killed(running: Running, readers: Readers) -> int:
     # Where post and deliveries are one transaction, nothing is pending outside of it.
     pends = running.service.variant.drains
     hit = in_flight(running) if pends else running.in_transaction
-    with readers.held_up():
-        workers = len(running.workers_of("web"))
-        killed = kill_when(lambda: running.workers_of("web"), hit)
-        lost = running.query(PENDING) if pends else 1
-        while killed in (now := running.workers_of("web")) or len(now) < workers:
-            time.sleep(0.01)  # gunicorn replaces it
+    workers = len(running.workers_of("web"))
+    killed = kill_when(lambda: running.workers_of("web"), hit)
+    lost = running.query(PENDING) if pends else 1
+    while killed in (now := running.workers_of("web")) or len(now) < workers:
+        time.sleep(0.01)  # gunicorn replaces it
     return lost

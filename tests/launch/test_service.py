@@ -49,8 +49,9 @@ def test_a_service_accepts_its_own_tokens_and_not_those_of_another_one(services)
 
 def test_behind_the_proxy_deliveries_arrive_and_slow_requests_give_way(tmp_path):
     variant = "sqlite-outbox-setbased@granian+proxy"
-    with serving(variant, tmp_path, clients=2, seed=Seed(people=20, friends=10)) as running:
-        wait_for(lambda: len(running.accepted) > 50, within_s=60)
+    with serving(variant, tmp_path, seed=Seed(people=20, friends=10)) as running:
+        with running.load(clients=2):
+            wait_for(lambda: len(running.accepted) > 50, within_s=60)
         app_servers = map(psutil.Process, running.processes.pids("web"))
         niceness = sorted(it.nice() for it in app_servers)
         assert is_ready(running.service.port)

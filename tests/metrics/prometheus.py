@@ -75,7 +75,7 @@ def metered(folder):
     """A service whose processes count in a folder that they share."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("PROMETHEUS_MULTIPROC_DIR", str(folder / "metrics"))
-        with serving("sqlite-outbox-setbased", folder, clients=0) as running:
+        with serving("sqlite-outbox-setbased", folder) as running:
             yield running
 
 

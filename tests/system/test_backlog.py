@@ -18,7 +18,7 @@ MAX_AGE_S = 1
 def running(tmp_path, monkeypatch):
     monkeypatch.setenv("FEED_BACKLOG_MAX_AGE_S", str(MAX_AGE_S))
     monkeypatch.setenv("PROMETHEUS_MULTIPROC_DIR", f"{tmp_path}/metrics")
-    with serving("sqlite-outbox-setbased", tmp_path, clients=0) as running:
+    with serving("sqlite-outbox-setbased", tmp_path) as running:
         yield running
 
 

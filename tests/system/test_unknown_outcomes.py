@@ -27,7 +27,7 @@ def running(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("DB_READ_TIMEOUT_S", str(READ_TIMEOUT_S))
         folder = tmp_path_factory.mktemp("run")
-        with serving("mysql_tuned-outbox-ring", folder, clients=0) as running:
+        with serving("mysql_tuned-outbox-ring", folder) as running:
             yield running
 
 

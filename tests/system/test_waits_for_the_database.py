@@ -24,7 +24,7 @@ ONE_THREAD = {"WEB_WORKERS": "1", "WEB_THREADS": "1"}
 
 def served(name, folder):
     variant = replace(Variant.named(name), settings=ONE_THREAD)
-    return serving(variant, folder, clients=0)
+    return serving(variant, folder)
 
 
 @contextmanager

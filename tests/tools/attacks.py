@@ -17,7 +17,7 @@ from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 
-from lab.faults.running import JSON, Repeated, serving
+from lab.faults.running import JSON, repeated, serving
 from launch.service import Seed
 from tests.half_requests import KINDS, halves, slow_readers
 
@@ -31,30 +31,28 @@ POSTS = ["seed_posts", "--each=100"]
 TIMEOUT_S = 10
 
 
-class Others(Repeated):
-    """People who ask for the same again and again, each on a connection of their own."""
+def ask_for(running, request, seconds, people=8, every_s=0.08) -> dict:
+    """Let people ask for the same again and again, each on a connection of their own."""
+    answers: list[tuple[str, float]] = []
 
-    def __init__(self, running, request, people=8, every_s=0.08):
-        super().__init__([partial(self._ask, person) for person in range(people)])
-        self.running, self.request, self.every_s = running, request, every_s
-        self.answers: list[tuple[str, float]] = []
-        """Status and seconds."""
-
-    def _ask(self, person):
-        port, token = self.running.service.port, self.running.tokens[20 + person]
+    def ask_on(person):
+        port, token = running.service.port, running.tokens[20 + person]
         with closing(HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)) as http:
-            due = time.monotonic() + self.every_s * person / 8
-            while not self.stopping.wait(max(0, due - time.monotonic())):
+            due = time.monotonic() + every_s * person / people
+            while True:
+                time.sleep(max(0, due - time.monotonic()))
                 asked = time.monotonic()
-                answer, _ = answer_of(http, *self.request, token=token)
-                self.answers.append((status_of(answer), time.monotonic() - asked))
-                due = max(due + self.every_s, time.monotonic())
+                answer, _ = answer_of(http, *request, token=token)
+                answers.append((status_of(answer), time.monotonic() - asked))
+                due = max(due + every_s, time.monotonic())
+                yield
 
-    def figures(self, seconds: float) -> dict:
-        times = [it * 1000 for _, it in self.answers]
-        ok = sum(status in ("200", "201") for status, _ in self.answers)
-        cuts = [round(it, 1) for it in quantiles(times, n=20)] if len(times) > 1 else [None] * 19
-        return {"ok_per_s": round(ok / seconds, 1), "p50_ms": cuts[9], "p95_ms": cuts[18]}
+    with repeated(*(partial(next, ask_on(person)) for person in range(people))):
+        time.sleep(seconds)
+    times = [took_s * 1000 for _, took_s in answers]
+    ok = sum(status in ("200", "201") for status, _ in answers)
+    cuts = [round(ms, 1) for ms in quantiles(times, n=20)] if len(times) > 1 else [None] * 19
+    return {"ok_per_s": round(ok / seconds, 1), "p50_ms": cuts[9], "p95_ms": cuts[18]}
 
 
 def answer_of(http, method, path, body=None, token=None):
@@ -104,14 +102,15 @@ def _attack(attack, port, token, connections, stop, told):
     def loop(number):
         numbers = count(number * 1000)
         with closing(HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)) as http:
-            while not stop.is_set():
+            while True:
                 *request, bearer = attack(numbers, token)
                 answer, _ = answer_of(http, *request, token=bearer)
                 statuses[status_of(answer)] += 1
                 if answer and answer.status in (429, 503):
                     time.sleep(0.01)
+                yield
 
-    with Repeated([partial(loop, number) for number in range(connections)]):
+    with repeated(*(partial(next, loop(number)) for number in range(connections))):
         told.put("begun")
         stop.wait()
     told.put(statuses)
@@ -133,18 +132,15 @@ def not_reading(running, statuses, path, connections):
 def compare(running, *, request, attack, seconds=8.0) -> dict:
     """Return how others fare without and with an attack."""
     statuses: Counter = Counter()
-    with Others(running, request) as idle:
-        time.sleep(seconds)
+    before = ask_for(running, request, seconds)
     with attack(running, statuses):
         time.sleep(1)
-        with Others(running, request) as others:
-            time.sleep(seconds)
-    before, during = idle.figures(seconds), others.figures(seconds)
+        during = ask_for(running, request, seconds)
     return {"idle": before, "attacked": during, "attackers got": statuses}
 
 
 def attackable(variant, folder):
-    return serving(variant, folder, clients=0, seed=SEED, seeding=[POSTS], guarded=True)
+    return serving(variant, folder, seed=SEED, seeding=[POSTS], guarded=True)
 
 
 ATTACKS = {

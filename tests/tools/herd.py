@@ -83,7 +83,7 @@ def main():
     posts = ("seed_posts", f"--each={options.each}")
     with (
         TemporaryDirectory(prefix="herd-") as folder,
-        serving(options.variant, Path(folder), clients=0, seed=seed, seeding=[posts]) as running,
+        serving(options.variant, Path(folder), seed=seed, seeding=[posts]) as running,
     ):
         count = options.per_s * options.seconds
         owners = random.Random(1).sample(range(1, options.people + 1), count)

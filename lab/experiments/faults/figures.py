@@ -39,7 +39,6 @@ def audit_of(
 def as_extra(seen: Seen) -> dict[str, float | None]:
     """Return the figures of a result: times in seconds, medians of its moments."""
     answers = {f"answers_{status}": float(count) for status, count in seen.answers.items()}
-    told = [it.told_s for it in seen.moments]
     return answers | {
         "moments": len(seen.moments),
         "at_stake": _median(it.at_stake for it in seen.moments),
@@ -51,8 +50,6 @@ def as_extra(seen: Seen) -> dict[str, float | None]:
         "normal_worst_s": max((it.normal_s or 0.0 for it in seen.moments), default=None),
         "longest_lag_s": _median(it.longest_lag_s for it in seen.moments),
         "longest_lag_worst_s": max((it.longest_lag_s or 0.0 for it in seen.moments), default=None),
-        "told_s": _median(told),
-        "told": sum(it is not None for it in told),
         "slowest_probe_s": seen.slowest_probe_s,
         "loaded_s": seen.loaded_s,
     }

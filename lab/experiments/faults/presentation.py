@@ -4,40 +4,14 @@ from collections.abc import Callable, Sequence
 
 from lab.experiments.faults.figures import FINDINGS, bound
 from lab.faults.catalogue import FAULTS
-from lab.faults.moments import failures
-from lab.reporting.formats import number, percent
+from lab.faults.moments import GOOD, failures
+from lab.reporting.formats import number
 from lab.reporting.presentation import Column, Presentation, by_load_and_variant, extra
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
 from launch.variants import Variant
 
 UNSAFE = ("lost", "duplicated", "phantom", "wrong_pages", "late")
-
-
-def _found(name: str) -> Figure:
-    return lambda result: (result.audit or {}).get(name)
-
-
-def _good(result: Result) -> float | None:
-    found = [result.extra.get(f"answers_{status}") for status in (200, 201, 202, 204)]
-    return sum(it or 0.0 for it in found) if "moments" in result.extra else None
-
-
-def _others(result: Result) -> float | None:
-    """Return how many answers were neither good nor refusals nor missing."""
-    if "moments" not in result.extra:
-        return None
-    known = {f"answers_{status}" for status in (200, 201, 202, 204, 503, 429, "none")}
-    other = [it for name, it in result.extra.items() if name.startswith("answers_")]
-    usual = [it for name, it in result.extra.items() if name in known]
-    return sum(it or 0.0 for it in other) - sum(it or 0.0 for it in usual)
-
-
-def _told(result: Result) -> float | None:
-    told, moments = result.extra.get("told"), result.extra.get("moments")
-    return told / moments if told is not None and moments else None
-
-
 NORMAL = Column("normal after s", extra("normal_s"), brief=True)
 
 
@@ -61,24 +35,27 @@ class FaultsSummary(Summary):
         )
 
     def _failures(self, result: Result) -> float:
-        answers = {name.removeprefix("answers_"): it for name, it in result.extra.items()}
+        answers = {name.removeprefix("answers_"): count for name, count in result.extra.items()}
         fault = FAULTS.get(self.load)
         return failures(answers, fault) if fault else 0.0
 
 
+def _found(name: str) -> Figure:
+    return lambda result: (result.audit or {}).get(name)
+
+
+def _good(result: Result) -> float | None:
+    counts = [result.extra.get(f"answers_{status}") for status in GOOD]
+    return sum(count or 0.0 for count in counts) if "moments" in result.extra else None
+
+
 def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
     """Return a summary per variant and fault, the controls last."""
-    found = [
+    summaries = [
         FaultsSummary(summary.variant, summary.results)
         for summary in by_load_and_variant(results, variant_named)
     ]
-    return sorted(found, key=lambda it: (not it.variant.should_be_clean, it.variant.name))
-
-
-def _verdict(compared: Sequence[Summary]) -> str:
-    guarded = [summary for summary in compared if summary.variant.should_be_clean]
-    controls = [summary for summary in compared if not summary.variant.should_be_clean]
-    return " ".join(filter(None, (_of_guarded(guarded), _of_controls(controls))))
+    return sorted(summaries, key=lambda summary: (summary.is_control, summary.variant.name))
 
 
 def _remarks(summary: Summary) -> Sequence[str]:
@@ -91,24 +68,29 @@ def _remarks(summary: Summary) -> Sequence[str]:
     return (f"{summary.name}: {fault.text} At stake: {fault.at_stake}.{control}",)
 
 
+def _verdict(compared: Sequence[Summary]) -> str:
+    guarded = [summary for summary in compared if summary.variant.should_be_clean]
+    controls = [summary for summary in compared if not summary.variant.should_be_clean]
+    return " ".join(filter(None, (_of_guarded(guarded), _of_controls(controls))))
+
+
 def _of_guarded(compared: Sequence[Summary]) -> str:
-    runs = [result for it in compared for result in it.results]
-    finished = [result for result in runs if result.audit is not None]
+    results = [result for summary in compared for result in summary.results]
+    finished = [result for result in results if result.audit is not None]
     if not finished:
-        return "No fault was tried to its end." if runs else ""
+        return "No fault was tried to its end." if results else ""
     totals = {kind: sum((r.audit or {})[kind] for r in finished) for kind in FINDINGS}
     moments = [int(result.extra["moments"] or 0) for result in finished]
     pages, fewest = sum(r.extra["pages"] or 0 for r in finished), min(moments)
-    wrong = [it.name for it in compared if not it.as_expected]
-    said = (
-        f"{sum(moments):,} moments of {len({it.load for it in compared})} faults: "
+    found = (
+        f"{sum(moments):,} moments of {len({summary.load for summary in compared})} faults: "
         f"{totals['lost']:,} deliveries lost, {totals['duplicated']:,} duplicated, "
         f"{totals['phantom']:,} phantom; {totals['wrong_pages']:,} of {pages:,.0f} pages wrong."
     )
-    if wrong:
-        return f"{said} Not as it should be: {', '.join(wrong)}."
+    if wrong := [summary.name for summary in compared if not summary.as_expected]:
+        return f"{found} Not as it should be: {', '.join(wrong)}."
     return (
-        f"{said} 0 of {fewest} moments of one fault means that less than "
+        f"{found} 0 of {fewest} moments of one fault means that less than "
         f"{number(100 * bound(fewest))}% of such moments do harm, at 95% confidence."
     )
 
@@ -116,7 +98,7 @@ def _of_guarded(compared: Sequence[Summary]) -> str:
 def _of_controls(compared: Sequence[Summary]) -> str:
     if not compared:
         return ""
-    green = [it.name for it in compared if not it.as_expected]
+    green = [summary.name for summary in compared if not summary.as_expected]
     red = f"{len(compared) - len(green)} of {len(compared)} controls are red"
     return f"{red}; NOT RED: {', '.join(green)}." if green else f"{red}."
 
@@ -136,13 +118,11 @@ PRESENTATION = Presentation(
         Column("503", extra("answers_503")),
         Column("429", extra("answers_429")),
         Column("no answer", extra("answers_none")),
-        Column("others", _others),
+        Column("bad answers", _found("bad_answers")),
         NORMAL,
         Column("at worst s", extra("normal_worst_s")),
         Column("longest lag s", extra("longest_lag_s")),
         Column("lag at worst s", extra("longest_lag_worst_s")),
-        Column("told after s", extra("told_s")),
-        Column("told", _told, percent),
     ),
     headline=NORMAL,
     axis="seconds until all was normal",
@@ -156,9 +136,7 @@ PRESENTATION = Presentation(
         "the time for which a server stays frozen or away is in it.",
         "The longest lag is the time for which a post had no receipt, of those accepted from the "
         "beginning of a fault until all was normal: the median of the moments, and the worst.",
-        "Told is when /readyz first said 503, or nothing, before all was normal; a dash: never, "
-        "which is right where readers and writers notice nothing.",
-        "Readers compare pages with the posts that were accepted at least a second before; for "
+        "Readers compare pages with the posts that were accepted at least two seconds before; for "
         "the time in which a fault stops deliveries altogether, they expect nothing new.",
     ),
     lesson="docs/faults.md",
