@@ -1,17 +1,17 @@
 """A database that freezes while posts are under way: the answer tells what may be stored."""
 
 import json
-import threading
 import time
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection, HTTPException
+from collections import defaultdict
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from http.client import HTTPException
 from itertools import count
 
 import MySQLdb
-import psutil
 import pytest
 
-from lab.faults.running import JSON, Repeated, serving
+from lab.faults.running import JSON, frozen, repeated, serving
 
 pytestmark = pytest.mark.alone
 
@@ -31,26 +31,16 @@ def running(tmp_path_factory):
             yield running
 
 
-class Posters(Repeated):
-    """Post one text after the other, each once; collect text → (status, answer)."""
-
-    def __init__(self, running):
-        super().__init__(CLIENTS * [self._post])
-        self.running, self.answers = running, {}
-        self._numbers, self._lock = count(), threading.Lock()
-
-    def _post(self):
-        with closing(HTTPConnection("127.0.0.1", self.running.service.port, timeout=30)) as client:
-            while not self.stopping.wait(0.01):
-                with self._lock:
-                    text = f"text {next(self._numbers)}"
-                try:
-                    self.answers[text] = post(self.running, client, text)
-                except (OSError, HTTPException):
-                    client.close()
-
-    def told(self, code):
-        return {text for text, (_, body) in self.answers.items() if body.get("code") == code}
+def posting(running, client, answers):
+    """Post one text per step, each once; collect text → (status, answer)."""
+    with closing(running.connection(30)) as http:
+        for number in count():
+            text = f"text {client}.{number}"
+            with suppress(OSError, HTTPException):
+                answers[text] = post(running, http, text)
+            if text not in answers:
+                http.close()
+            yield
 
 
 def post(running, client, text, with_key=False):
@@ -68,31 +58,29 @@ def stored(running):
 
 
 def posted_while_freezing(running):
-    (pid,) = running.processes.pids("database")
-    with Posters(running) as posters:
+    answers = {}
+    clients = (partial(next, posting(running, number, answers)) for number in range(CLIENTS))
+    with repeated(*clients, every_s=0.01):
         for _ in range(FREEZES):
             time.sleep(0.7)
-            psutil.Process(pid).suspend()
-            time.sleep(READ_TIMEOUT_S + CONNECT_S + 1.5)  # what follows is refused at once
-            psutil.Process(pid).resume()
+            with frozen(running.processes.pids("database")):
+                time.sleep(READ_TIMEOUT_S + CONNECT_S + 1.5)  # what follows is refused at once
         time.sleep(1)
     time.sleep(1)  # what the database had received is stored
-    return posters
+    return answers
 
 
 def test_a_post_that_is_answered_not_stored_is_not_stored(running):
-    posters = posted_while_freezing(running)
+    texts = defaultdict(set)
+    for text, (status, body) in posted_while_freezing(running).items():
+        texts["accepted" if status == 201 else body.get("code")].add(text)
 
     found = set(stored(running))
-    assert posters.told("not_stored")
-    assert not posters.told("not_stored") & found
-    assert posters.told("outcome_unknown") & found  # so it was worth saying
-    assert {code for _, body in posters.answers.values() if (code := body.get("code"))} <= {
-        "not_stored",
-        "outcome_unknown",
-    }
-    accepted = {text for text, (status, _) in posters.answers.items() if status == 201}
-    assert accepted <= found <= accepted | posters.told("outcome_unknown")
+    assert texts["not_stored"]
+    assert not texts["not_stored"] & found
+    assert texts["outcome_unknown"] & found  # so it was worth saying
+    assert texts.keys() == {"accepted", "not_stored", "outcome_unknown"}
+    assert texts["accepted"] <= found <= texts["accepted"] | texts["outcome_unknown"]
 
 
 @contextmanager
@@ -107,12 +95,12 @@ def commits_held(running):
 
 
 def test_a_repeat_with_the_same_key_returns_the_one_post(running):
-    with closing(HTTPConnection("127.0.0.1", running.service.port, timeout=30)) as client:
+    with closing(running.connection(30)) as client:
         with commits_held(running):
-            status, told = post(running, client, "keyed", with_key=True)
+            status, body = post(running, client, "keyed", with_key=True)
         repeats = [post(running, client, "keyed", with_key=True) for _ in range(3)]
 
-    assert (status, told["code"]) == (503, "outcome_unknown")
-    assert {(status, body["body"]) for status, body in repeats} == {(201, "keyed")}
-    assert len({body["id"] for _, body in repeats}) == 1
+    assert (status, body["code"]) == (503, "outcome_unknown")
+    assert {(status, post["body"]) for status, post in repeats} == {(201, "keyed")}
+    assert len({post["id"] for _, post in repeats}) == 1
     assert stored(running).count("keyed") == 1

@@ -1,40 +1,29 @@
 """For how long a request waits for a database that doesn't answer."""
 
 import time
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import replace
 
-import psutil
 import pytest
 
 from db.mysql.base import CHECK_AGAIN_S
-from lab.faults.running import serving, wait_for
+from lab.faults.running import frozen, serving, wait_for
 from launch.variants import Variant
 
 pytestmark = pytest.mark.alone
 
-READ_S, REQUEST_S = 10, 3
-"""DB_READ_TIMEOUT_S and DB_REQUEST_TIMEOUT_S."""
+READ_S, REQUEST_S = 6, 3
+"""DB_READ_TIMEOUT_S, as set here, and DB_REQUEST_TIMEOUT_S."""
 CONNECT_S = 2
 """Seconds that a new connection may take, in place of one that didn't answer."""
 POST = ("POST", "/v1/posts/", '{"body": "x"}')
-ONE_THREAD = {"WEB_WORKERS": "1", "WEB_THREADS": "1"}
+SETTINGS = {"WEB_WORKERS": "1", "WEB_THREADS": "1", "DB_READ_TIMEOUT_S": str(READ_S)}
 """Each thread has a connection to the database: here the one that was used before."""
 
 
 def served(name, folder):
-    variant = replace(Variant.named(name), settings=ONE_THREAD)
+    variant = replace(Variant.named(name), settings=SETTINGS)
     return serving(variant, folder)
-
-
-@contextmanager
-def frozen(running):
-    (pid,) = running.processes.pids("database")
-    psutil.Process(pid).suspend()
-    try:
-        yield
-    finally:
-        psutil.Process(pid).resume()
 
 
 def timed(running, request):
@@ -42,7 +31,7 @@ def timed(running, request):
     with closing(running.connection(60)) as client:
         wait_for(lambda: took(running, client, request, 200) < 0.15, 60)
         time.sleep(CHECK_AGAIN_S + 0.2)
-        with frozen(running):
+        with frozen(running.processes.pids("database")):
             return took(running, client, request, 503)
 
 

@@ -55,7 +55,7 @@ def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant
         FaultsSummary(summary.variant, summary.results)
         for summary in by_load_and_variant(results, variant_named)
     ]
-    return sorted(summaries, key=lambda summary: (summary.is_control, summary.variant.name))
+    return sorted(summaries, key=lambda one: (not one.variant.should_be_clean, one.variant.name))
 
 
 def _remarks(summary: Summary) -> Sequence[str]:
