@@ -7,6 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -151,19 +152,11 @@ def on_small_disk(running: Running) -> Iterator[None]:
     size = sum(file.stat().st_size for file in copy.iterdir()) + SPARE_BYTES
     options = f"size={size},mode=0700"
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True)
-    running.processes.at_exit(lambda: unmount(folder))
-    move_files(copy, folder)
+    running.processes.at_exit(partial(subprocess.run, ["umount", folder], check=True))
+    for file in copy.iterdir():
+        shutil.move(file, folder / file.name)
     server.start()
-    try:
-        yield
-    finally:
-        running.processes.stop(server.role)
-        copy.mkdir(exist_ok=True)
-        move_files(folder, copy)
-        unmount(folder)
-        folder.rmdir()
-        copy.rename(folder)
-        server.start()
+    yield
 
 
 @fault(
@@ -193,16 +186,6 @@ def database_disk_full(running: Running, readers: Readers) -> int:
             running.processes.stop(server.role)
             server.start()
         return len(running.refused) - before
-
-
-def move_files(source: Path, target: Path) -> None:
-    for file in source.iterdir():
-        shutil.move(file, target / file.name)
-
-
-def unmount(folder: Path) -> None:
-    if folder.is_mount():
-        subprocess.run(["umount", folder], check=True)
 
 
 def fill(filler: Path) -> None:

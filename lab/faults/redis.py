@@ -12,7 +12,6 @@ from lab.faults.readers import Readers
 from lab.faults.running import Running, frozen, repeated, wait_for
 
 TIMELINES = "timeline:*"
-SPOILED = 20
 FULL_S = 2.0
 FROZEN_S = 6.0
 CROWD = 20
@@ -39,24 +38,6 @@ def redis_emptied(running: Running, readers: Readers) -> int:
         held = len(timelines(redis))
         redis.flushall()
         return held
-
-
-@fault(
-    f"{SPOILED} keys of timelines in Redis get values of another type.",
-    at_stake="keys",
-    needs=(in_one_redis,),
-    safeguard="floors",
-    holds_up=False,
-)
-def redis_wrong_type(running: Running, readers: Readers) -> int:
-    with redis_of(running) as redis:
-        keys = [*redis.keys("timeline:*}:[0-9]*"), *redis.keys("timeline:*}:log")]
-        spoiled = random.sample(keys, min(SPOILED, len(keys)))
-        for key in spoiled:
-            # At once: a delivery in between would create the key again.
-            with redis.pipeline() as pipeline:
-                pipeline.delete(key).sadd(key, "not a timeline").execute()
-        return len(spoiled)
 
 
 @fault(

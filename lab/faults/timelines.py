@@ -1,4 +1,4 @@
-"""Timelines change under load: friendships, deletions, another store, keys in the wrong place."""
+"""Timelines change under load: friendships, deletions, another store."""
 
 import random
 import sys
@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from lab.faults.fault import fault, in_one_redis, with_drainer
 from lab.faults.readers import Readers, request
-from lab.faults.redis import redis_of
 from lab.faults.running import Running, wait_for
 from launch.service import app_server
 from launch.variants import Variant
@@ -16,9 +15,6 @@ from launch.variants import Variant
 LASTS_S = 2.0
 AUTHOR = 1
 PAIR = (1, 2)
-SWAPPED_PAIRS = 20
-NOTICED_S = 2.5
-"""Time in which all processes know of a new epoch (feed/epochs.py)."""
 NEXT_STORE = {"ring": "log", "log": "setbased", "setbased": "ring"}
 WEB_ROLE, WORKERS_ROLE = "web of the new store", "workers of the new store"
 
@@ -65,28 +61,6 @@ def deletes(running: Running, readers: Readers) -> int:
             readers.read(http, friend)
             deleted += 1
     return deleted
-
-
-@fault(
-    f"{SWAPPED_PAIRS} pairs of people get each other's timelines in Redis, until manage.py "
-    "begin_epoch lets the database answer.",
-    at_stake="timelines",
-    needs=(in_one_redis,),
-    safeguard="new epochs",
-    holds_up=False,
-)
-def timelines_swapped(running: Running, readers: Readers) -> int:
-    (env,) = running.service.environments
-    with readers.blind(NOTICED_S), redis_of(running) as redis:
-        keys = redis.keys("timeline:*}:[0-9]*")
-        swapped = random.sample(keys, min(2 * SWAPPED_PAIRS, len(keys) // 2 * 2))
-        for one, other in zip(swapped[::2], swapped[1::2], strict=True):
-            with redis.pipeline() as pipeline:
-                pipeline.rename(one, "swapped").rename(other, one).rename("swapped", other)
-                pipeline.execute()
-        running.service.manage("begin_epoch", env)
-    time.sleep(NOTICED_S)
-    return len(swapped)
 
 
 def has_next_store(variant: Variant) -> bool:

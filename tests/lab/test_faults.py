@@ -114,7 +114,7 @@ def test_a_control_differs_from_its_variant_in_what_is_planted_alone():
 
 
 def test_faults_are_tried_where_they_can_happen():
-    loads = {name: {it.name for it in suited(name)} for name in FAULTS_RUN.variants}
+    loads = {name: {load.name for load in suited(name)} for name in FAULTS_RUN.variants}
 
     assert "drainer-killed" in loads[NAME]
     assert "celery-worker-killed" not in loads[NAME]
@@ -132,7 +132,7 @@ def test_the_page_lists_the_faults():
     page = Path("docs/faults.md").read_text()
 
     table = [row for row in page.splitlines() if row.startswith("| `")]
-    controls = [it.safeguard or f"no control: {it.no_control}" for it in FAULTS.values()]
+    controls = [fault.safeguard or f"no control: {fault.no_control}" for fault in FAULTS.values()]
     assert table == [
         f"| `{fault.name}` | {fault.text} | {control} |"
         for fault, control in zip(FAULTS.values(), controls, strict=True)
@@ -141,7 +141,7 @@ def test_the_page_lists_the_faults():
 
 def test_a_fault_that_becomes_unavailable_leaves_no_other_one_out(monkeypatch):
     """As when another laboratory takes the addresses of the same networks for a while."""
-    names = ["redis-emptied", "redis-frozen", "redis-killed", "redis-wrong-type"]
+    names = ["redis-emptied", "redis-frozen", "redis-full", "redis-killed"]
     variant, options = FAULTS_RUN.variant(NAME), RunOptions(loads=",".join(names))
     done = []
     while runs := FAULTS_RUN.next_runs([variant], options, {NAME: done}):
@@ -150,4 +150,4 @@ def test_a_fault_that_becomes_unavailable_leaves_no_other_one_out(monkeypatch):
         gone = replace(FAULTS[names[0]], unavailable=lambda: "its addresses are taken")
         monkeypatch.setitem(FAULTS, names[0], gone)
 
-    assert [it.load for it in done] == names
+    assert [one.load for one in done] == names

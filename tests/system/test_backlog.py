@@ -39,13 +39,13 @@ def test_posts_are_refused_while_no_drainer_delivers(running):
         time.sleep(1)  # until all processes have asked
     stored = running.query("SELECT count(*) FROM feed_post")
     status, headers, text = ask(running, "/v1/posts/", "POST", '{"body": "text"}')
-    ready, _, told = ask(running, "/readyz")
+    ready, _, checks = ask(running, "/readyz")
 
     assert (status, headers["Retry-After"]) == (503, "10")
     assert json.loads(text)["code"] == "backlog_full"
     assert stored == len(running.accepted) == running.query("SELECT count(*) FROM feed_post")
     assert ask(running, "/v1/feed/")[0] == ready == 200
-    assert json.loads(told)["posts"].startswith("refused: the oldest post waits")
+    assert json.loads(checks)["posts"].startswith("refused: the oldest post waits")
     assert "feed_accepts_posts 0.0" in ask(running, "/metrics")[2]
 
     running.service.start_workers()

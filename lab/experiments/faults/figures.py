@@ -30,7 +30,7 @@ def audit_of(
         "bad_answers": sum(n for status, n in seen.answers.items() if status not in allowed),
         "late": late(seen),
         "slow_probes": int(seen.slowest_probe_s > PROBES_WITHIN_S),
-        "never_normal": sum(it.normal_s is None for it in seen.moments),
+        "never_normal": sum(moment.normal_s is None for moment in seen.moments),
     }
     judged = [count for kind, count in found.items() if not (is_busy and kind in TIMED)]
     return found | {"ok": not any(judged) and seen.compared > 0}
@@ -41,15 +41,17 @@ def as_extra(seen: Seen) -> dict[str, float | None]:
     answers = {f"answers_{status}": float(count) for status, count in seen.answers.items()}
     return answers | {
         "moments": len(seen.moments),
-        "at_stake": _median(it.at_stake for it in seen.moments),
+        "at_stake": _median(moment.at_stake for moment in seen.moments),
         "pages": seen.pages,
         "compared": seen.compared,
         "longest_s": seen.longest_s,
-        "typical_s": max((it.typical_s for it in seen.moments), default=None),
-        "normal_s": _median(it.normal_s for it in seen.moments),
-        "normal_worst_s": max((it.normal_s or 0.0 for it in seen.moments), default=None),
-        "longest_lag_s": _median(it.longest_lag_s for it in seen.moments),
-        "longest_lag_worst_s": max((it.longest_lag_s or 0.0 for it in seen.moments), default=None),
+        "typical_s": max((moment.typical_s for moment in seen.moments), default=None),
+        "normal_s": _median(moment.normal_s for moment in seen.moments),
+        "normal_worst_s": max((moment.normal_s or 0.0 for moment in seen.moments), default=None),
+        "longest_lag_s": _median(moment.longest_lag_s for moment in seen.moments),
+        "longest_lag_worst_s": max(
+            (moment.longest_lag_s or 0.0 for moment in seen.moments), default=None
+        ),
         "slowest_probe_s": seen.slowest_probe_s,
         "loaded_s": seen.loaded_s,
     }
@@ -61,5 +63,5 @@ def bound(moments: int) -> float:
 
 
 def _median(values: Iterable[float | None]) -> float | None:
-    known = [it for it in values if it is not None]
+    known = [value for value in values if value is not None]
     return round(median(known), 3) if known else None

@@ -63,7 +63,7 @@ def check():
         publish_post(author_id=ada.id, body="after the upgrade")
         assert len(read_timeline(owner_id=ada.id, before=None, limit=20).posts) == 4
     assert _audited("setbased") == (True, 28, 119)
-    for rows in (Post, Person):  # some are in tables of replays
+    for rows in (Post, Person):  # a few are in tables of replays
         rows.objects.all().delete()
     assert (_rows("feed_post"), _rows("accounts_person"), _rows("feed_like")) == (0, 0, 5)
 
