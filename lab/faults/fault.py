@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from lab.faults.readers import Readers
@@ -82,25 +83,18 @@ def fault(text: str, **declared: Any) -> Callable[[Inject], Fault]:
     return declare
 
 
-def in_one_redis(variant: Variant) -> bool:
-    return variant.keeps_timelines_in_one_redis
+in_one_redis: Need = attrgetter("keeps_timelines_in_one_redis")
+with_celery: Need = attrgetter("uses_celery")
+on_hosts: Need = attrgetter("on_hosts")
+"""Its network can be cut (``launch.hosts``)."""
 
 
 def in_cluster(variant: Variant) -> bool:
     return variant.primaries > 0
 
 
-def on_hosts(variant: Variant) -> bool:
-    """Its network can be cut (``launch.hosts``)."""
-    return variant.on_hosts
-
-
 def on_mysql(variant: Variant) -> bool:
     return variant.database.profile is not None
-
-
-def with_celery(variant: Variant) -> bool:
-    return variant.uses_celery
 
 
 def with_drainer(variant: Variant) -> bool:
