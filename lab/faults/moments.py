@@ -27,7 +27,7 @@ FILE = "faults.json"
 CLIENTS = 4
 PAUSE_S = 0.04
 """Of a client after each answer: the machine has to keep up, or all of it is a backlog."""
-CELERY_PAUSE_S = 0.1
+CELERY_PAUSE_S = 0.2
 """A task per post costs more; and a sweep that waits behind a backlog expires."""
 BEFORE_S = (0.5, 1.5)
 """Shortest and longest time from the last fault's end to the next moment."""

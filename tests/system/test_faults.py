@@ -33,7 +33,7 @@ TRIED = [
     (CELERY, "broker-killed"),
     (RABBITMQ, "celery-worker-killed"),
 ]
-CONTROLS = ["connections-taken", "deletes", "redis-killed", "redis-older-copy"]
+CONTROLS = ["connections-taken", "deletes", "redis-older-copy"]
 CONTROL_MOMENTS = 10
 
 
