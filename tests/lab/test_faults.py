@@ -94,7 +94,7 @@ def test_pages_that_were_never_compared_prove_nothing():
 
 
 @pytest.mark.parametrize(
-    ("wrong_pages", "status", "said"), [(9, 0, "1 of 1 controls are red."), (0, 1, "NOT RED")]
+    ("wrong_pages", "status", "said"), [(9, 0, "1 of 1 controls are red."), (0, 1, "| NOT RED: ")]
 )
 def test_a_control_has_to_be_red(wrong_pages, status, said, tmp_path):
     control = result(seen(1, wrong_pages=wrong_pages), variant=f"{NAME}@unguarded")
@@ -119,6 +119,8 @@ def test_faults_are_tried_where_they_can_happen():
     assert "drainer-killed" in loads[NAME]
     assert "celery-worker-killed" not in loads[NAME]
     assert "redis-emptied" not in loads["mysql_tuned-task-setbased"]
+    assert "primary-killed" not in loads["mysql_tuned-outbox-ring@cluster3+unguarded"]
+    assert "broker-frozen" not in loads["mysql_tuned-task-setbased@rabbitmq+unguarded"]
     assert set.union(*loads.values()) == {
         name for name, fault in FAULTS.items() if fault.unavailable() is None
     }
