@@ -47,6 +47,7 @@ MEANINGS = {
     "duplicated": "Deliveries that exist more than once.",
     "phantom": "Deliveries that should not exist.",
     "wrong pages": "Pages of feeds that lacked a post or showed a wrong one.",
+    "bad answers": "Answers that a client can't act on: a 500, or a 503 without Retry-After.",
     "normal after s": "Time from the fault until answers were as good and as fast as before.",
     "told after s": "Time until /readyz said that something is wrong.",
     "replica lag p50 ms": "Half of the replicas' samples were at most this far behind.",

@@ -94,7 +94,7 @@ def test_private_servers_are_started_and_accounted_for(run):
     assert result["audit"]["merged"] > 0
     assert result["extra"].get("deliveries_max", 0) < 50  # not those of person 1, who is pulled
     assert result["environment"]["servers"].keys() >= {"database", "redis"}
-    assert "Cluster, 1 primaries" in result["environment"]["servers"]["redis"]
+    assert "Cluster, 1 primaries" in result["environment"]["servers"]["nodes"]
     assert len(result["environment"]["durability_given_away"]) == 2
     assert result["cpu_s"]["database"] > 0
     assert result["cpu_s"]["redis"] > 0
