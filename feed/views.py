@@ -135,10 +135,10 @@ class PersonPostsView(APIView):
 
 
 def _idempotency_key(request: Request) -> str | None:
-    said = request.META.get("HTTP_IDEMPOTENCY_KEY")  # request.headers would copy all headers
-    if said is None:
+    given = request.META.get("HTTP_IDEMPOTENCY_KEY")  # request.headers would copy all headers
+    if given is None:
         return None
-    header = IDEMPOTENCY_KEY.run_validation({"key": said})
+    header = IDEMPOTENCY_KEY.run_validation({"key": given})
     key: str = header["key"]
     return key
 

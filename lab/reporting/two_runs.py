@@ -109,9 +109,9 @@ def _answer(runs: TwoRuns) -> str:
     for pair in runs.pairs:
         found.setdefault(_verdict(*pair), []).append(pair[0].name)
     kinds = (BETTER, WORSE, TIE, NOTHING, NOT_COMPARED)
-    told = "; ".join(f"{kind}: {few(found[kind])}" for kind in kinds if kind in found)
+    listed = "; ".join(f"{kind}: {few(found[kind])}" for kind in kinds if kind in found)
     headline = presentation_of(runs.pairs[0]).headline.label
-    return f"By {headline}, in the second folder: {told}."
+    return f"By {headline}, in the second folder: {listed}."
 
 
 def _verdict(before: Summary, after: Summary) -> str:
@@ -144,8 +144,8 @@ def _advice(runs: TwoRuns) -> str:
 
 def _cells(pair: Pair, columns: Sequence[Column]) -> list[str]:
     verdicts = (tuple(map(audit, pair)), tuple(one.figures for one in pair))
-    told = (after if before == after else f"{before} → {after}" for before, after in verdicts)
-    return [pair[0].name, *told, *(_change(*pair, column) for column in columns)]
+    changed = (after if before == after else f"{before} → {after}" for before, after in verdicts)
+    return [pair[0].name, *changed, *(_change(*pair, column) for column in columns)]
 
 
 def _change(before: Summary, after: Summary, column: Column) -> str:
