@@ -40,7 +40,7 @@ pytest = $(1) $(PYTHON) -m pytest $(2) $(3) || { [ $$? = 1 ] && $(1) $(PYTHON) -
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## run every test; 20 minutes or more on two cores
+test: setup servers ## run every test; about 17 minutes on two cores
 	$(call pytest,,-n 3 --dist loadfile --no-loadscope-reorder,-m "not alone and not faults" tests/lab tests/docs tests/launch tests)
 	$(call pytest,$(REPLAYS),-n 3 --dist loadfile,tests/replays tests/web/test_access.py tests/web/test_schema.py)
 	$(call pytest,$(REPLAYS) $(PYTHON) -m tests.with_mysql,-n 2,tests/replays)
