@@ -125,7 +125,7 @@ class TimelineStore(ABC):
 
     @abstractmethod
     def find(self, owner_id: int, page: Page) -> Held:
-        """Return what ``read`` does."""
+        """Return what the store holds of a page; callers use ``read``."""
 
     @abstractmethod
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:

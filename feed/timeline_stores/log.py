@@ -52,9 +52,9 @@ class Log(Ring):
 
     def find(self, owner_id: int, page: Page) -> Held:
         log, ring, reply = self._log_and_ring(owner_id, page.along)
-        start = max(HEADER_BYTES, len(ring) - page.limit * ID_BYTES)
-        end = ring[HEADER_BYTES if page.before else start :]
-        timeline = unpack_timeline(ring[:HEADER_BYTES] + end)
+        newest = max(HEADER_BYTES, len(ring) - page.limit * ID_BYTES)
+        start = HEADER_BYTES if page.before else newest
+        timeline = unpack_timeline(ring[:HEADER_BYTES] + ring[start:])
         if timeline is None:
             return Held(reply=reply)
         if logged := _ids_of(owner_id, log):

@@ -45,9 +45,9 @@ class Packed(LockedStore):
         PackedTimeline.objects.all().delete()
 
     def find(self, owner_id: int, page: Page) -> Held:
-        end = min(MOST_BYTES, (page.limit + HEADER_WORDS) * ID_BYTES)
-        rows = _read([owner_id], MOST_BYTES if page.before else end)
-        return held_of(rows.get(owner_id, b""), before=page.before, limit=page.limit)
+        size = min(MOST_BYTES, (page.limit + HEADER_WORDS) * ID_BYTES)
+        packed = _read([owner_id], MOST_BYTES if page.before else size).get(owner_id, b"")
+        return held_of(packed, before=page.before, limit=page.limit)
 
     def get(self, owner_id: int) -> Timeline | None:
         return unpack_timeline(_read([owner_id]).get(owner_id, b""))

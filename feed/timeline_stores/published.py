@@ -40,8 +40,8 @@ class Published(RedisStore):
 
     def find(self, owner_id: int, page: Page) -> Held:
         end = "+inf" if page.before is None else f"({page.before}"
-        found = (self.keys.of(owner_id), end, "-inf", "LIMIT", 0, page.limit)
-        ids, reply = self.servers.ask_along(("ZREVRANGEBYSCORE", *found), page.along)
+        newest = ("ZREVRANGEBYSCORE", self.keys.of(owner_id), end, "-inf", "LIMIT", 0, page.limit)
+        ids, reply = self.servers.ask_along(newest, page.along)
         return Held([int(post_id) for post_id in ids], floor=0, reply=reply)
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
