@@ -8,14 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import NoReturn
 
-from lab import load_calculator
+from lab import arguments, load_calculator
 from lab.advise.answer import advise
 from lab.advise.candidates import measured as measured_costs
 from lab.advise.candidates import newest
 from lab.advise.check import check
 from lab.advise.output import PAGE, page_of
 from lab.advise.situation import situation_of
-from lab.arguments import PUBLISHED, parser
+from lab.arguments import PUBLISHED, Command, parser
 from lab.before import as_line, check_folders, check_servers, claim
 from lab.bench import bench
 from lab.bench.output import report_bench
@@ -36,7 +36,7 @@ from lab.running.single_run import serve
 from lab.systems.variants import TARGET, TargetVariant, check_host
 from launch.processes import RunFailed
 from launch.service import Seed
-from launch.variants import UnknownVariant, Variant
+from launch.variants import Variant
 
 RESULTS = Path("results")
 
@@ -48,33 +48,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):  # clean up, also where a shell ignores Ctrl-C
         signal.signal(number, signal.default_int_handler)
     try:
-        return int(options.command(options))
-    except (UnknownVariant, ValueError, FileNotFoundError) as error:
-        refuse(as_line(error) if isinstance(error, OSError) else str(error))
+        return int(options.run(options) or 0)
+    except (ValueError, FileNotFoundError) as error:
+        refuse(as_line(error))
     except (RunFailed, OSError) as error:
-        print(as_line(error) if isinstance(error, OSError) else error, file=sys.stderr)
+        print(as_line(error), file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-def list_variants(options: argparse.Namespace) -> int:
+def list_variants(options: argparse.Namespace) -> None:
     if options.all:
         print_all()
     else:
         print_first()
-    return 0
 
 
 def run_experiments(options: argparse.Namespace) -> int:
     """Run one experiment, or every replay in turn, each below --out; return the worst status."""
+    out = _out(options, options.experiment)
     if options.experiment != PUBLISHED:
-        return run_experiment(EXPERIMENTS[options.experiment], options, _out(options))
+        return run_experiment(EXPERIMENTS[options.experiment], options, out)
     replays = [experiment for experiment in EXPERIMENTS.values() if experiment.document]
     if options.variants is not None or options.loads:
         names = ", ".join(replay.name for replay in replays)
         raise ValueError(f"--variants and --loads belong to one experiment: {names}")
-    worst, out = 0, _out(options)
+    worst = 0
     claim(out)
     for replay in replays:
         worst = max(worst, run_experiment(replay, options, out / replay.name), key=HARM)
@@ -94,21 +94,19 @@ def run_experiment(experiment: Experiment, given: argparse.Namespace, out: Path)
     return cut_short or status
 
 
-def serve_variant(given: argparse.Namespace) -> int:
+def serve_variant(given: argparse.Namespace) -> None:
     experiment = EXPERIMENTS[given.experiment]
     options = RunOptions(seed=_seed(experiment, given), servers=given.servers)
     variant = experiment.variant(given.variant)
     check_servers([variant], options.servers)
     check_folders(given.tokens.parent)
     serve(experiment, variant, options, port=given.port, tokens=given.tokens)
-    return 0
 
 
-def serve_page(options: argparse.Namespace) -> int:
+def serve_page(options: argparse.Namespace) -> None:
     from lab.live.page import serve as serve_live  # noqa: PLC0415  NiceGUI takes a second
 
     serve_live(options)
-    return 0
 
 
 def report_results(options: argparse.Namespace) -> int:
@@ -119,20 +117,18 @@ def report_results(options: argparse.Namespace) -> int:
     return status
 
 
-def compare_results(options: argparse.Namespace) -> int:
+def compare_results(options: argparse.Namespace) -> None:
     print_page(compare(options.first, options.second, anyway=options.anyway))
-    return 0
 
 
 def bench_stores(options: argparse.Namespace) -> int:
     grid = Grid.checked(people=options.people, friends=options.friends, batch=options.batch)
-    out: Path = options.out or RESULTS / f"bench-{datetime.now():%Y%m%d-%H%M%S}"
-    targets, seconds = choose(options.stores), options.seconds
+    targets, out = choose(options.stores), _out(options, "bench")
     claim(out)
-    return 0 if bench(targets, grid, out, seconds=seconds, as_json=options.json) else 1
+    return 0 if bench(targets, grid, out, seconds=options.seconds, as_json=options.json) else 1
 
 
-def plan_capacity(options: argparse.Namespace) -> int:
+def plan_capacity(options: argparse.Namespace) -> None:
     each, factor, users = options.requests_each, options.peak_factor, options.daily_users
     if users is None:
         users = load_calculator.daily_users(options.rps, each, factor)
@@ -144,7 +140,6 @@ def plan_capacity(options: argparse.Namespace) -> int:
         f"{mean:,.3g} requests/s on average, {peak:,.3g} at the peak: {needed:,} virtual users "
         f"who make {options.iteration_requests} requests in {options.iteration_s:g} s"
     )
-    return 0
 
 
 def give_advice(options: argparse.Namespace) -> int:
@@ -156,26 +151,86 @@ def give_advice(options: argparse.Namespace) -> int:
         print_whole(table.as_rich())
         return 0 if holds else 1
     advice = advise(situation, measured, calibration_ms=calibration_ms())
-    out: Path = options.out or RESULTS / f"advise-{datetime.now():%Y%m%d-%H%M%S}"
     page = page_of(advice)
     if options.markdown:
         print(page.as_markdown())
     else:
         page.show()
-    print_page(page.write(out / PAGE))
+    print_page(page.write(_out(options, "advise") / PAGE))
     return 0
 
 
 COMMANDS = {
-    "list": list_variants,
-    "up": serve_variant,
-    "live": serve_page,
-    "run": run_experiments,
-    "report": report_results,
-    "compare": compare_results,
-    "bench": bench_stores,
-    "advise": give_advice,
-    "plan": plan_capacity,
+    "list": Command(
+        "ten variants to begin with, or everything that can be named",
+        arguments.add_list,
+        list_variants,
+        ("list", "list --all"),
+    ),
+    "up": Command(
+        "serve a variant until Ctrl-C",
+        arguments.add_up,
+        serve_variant,
+        (
+            "up sqlite-outbox-setbased",
+            "up mysql_tuned-outbox-ring --people 200 --friends 50 --port 8001",
+        ),
+    ),
+    "live": Command(
+        "watch two variants side by side in a browser",
+        arguments.add_live,
+        serve_page,
+        ("live", "live --people 200 --friends 50 --port 8901"),
+    ),
+    "run": Command(
+        "measure and audit variants, one after another",
+        arguments.add_run,
+        run_experiments,
+        (
+            "run fanout --variants sqlite-inline-bulk,sqlite-outbox-setbased --run-time 20s",
+            "run fanout --variants mysql_tuned-outbox-ring --repeat 3 --drain-within 2m",
+            "run fanout --variants mysql_tuned-outbox-ring@cluster3 --people 200 --friends 50",
+            "run faults --variants mysql_tuned-outbox-ring --loads redis-emptied",
+            "run fanout --target http://127.0.0.1:9000 --tokens tokens.csv --users 50",
+        ),
+    ),
+    "report": Command(
+        "compare the results of a run",
+        arguments.add_report,
+        report_results,
+        ("report results/fanout-20260101-120000",),
+    ),
+    "compare": Command(
+        "put two runs side by side",
+        arguments.add_compare,
+        compare_results,
+        ("compare results/before results/after",),
+    ),
+    "bench": Command(
+        "time the delivery engine alone, every store",
+        arguments.add_bench,
+        bench_stores,
+        (
+            "bench --stores setbased,ring",
+            "bench --stores ring@cluster3 --people 1000 --friends 50,500 --seconds 2",
+        ),
+    ),
+    "advise": Command(
+        "which variant for your people and load, and how much of everything",
+        arguments.add_advise,
+        give_advice,
+        (
+            "advise --people 50000 --friends 120 --largest 40000 --posts-per-s 20 "
+            "--reads-per-post 30",
+            "advise --degrees degrees.csv --daily-users 100000 --markdown",
+        ),
+    ),
+    "plan": Command(
+        "convert daily users to requests per second and back",
+        arguments.add_plan,
+        plan_capacity,
+        ("plan --daily-users 100000", "plan --rps 500"),
+    ),
 }
 
 
@@ -194,9 +249,9 @@ def _met(variant: TargetVariant, options: argparse.Namespace) -> TargetVariant:
     return variant.at(options.target, options.tokens, pids=options.pids, befriends=options.befriend)
 
 
-def _out(options: argparse.Namespace) -> Path:
+def _out(options: argparse.Namespace, name: str) -> Path:
     out: Path | None = options.out
-    return out or RESULTS / f"{options.experiment}-{datetime.now():%Y%m%d-%H%M%S}"
+    return out or RESULTS / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
 def _run_options(experiment: Experiment, given: argparse.Namespace) -> RunOptions:
@@ -229,14 +284,10 @@ def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
 
 def _own_options(experiment: Experiment, options: argparse.Namespace) -> dict[str, float]:
     """Return the options that only this experiment has. Raises ValueError for another's."""
-    own = {name for name, _ in experiment.options}
-    given = {}
-    for name in {name for other in EXPERIMENTS.values() for name, _ in other.options}:
-        value = getattr(options, name)
-        if value is not None and name not in own:
-            raise ValueError(f"{experiment.name} has no --{name.replace('_', '-')}")
-        if value is not None:
-            given[name] = value
+    names = {option.name for other in EXPERIMENTS.values() for option in other.options}
+    given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
+    for name in given.keys() - {option.name for option in experiment.options}:
+        raise ValueError(f"{experiment.name} has no --{name.replace('_', '-')}")
     return given
 
 

@@ -1,45 +1,74 @@
-"""The command line of the laboratory."""
+"""The command line of the laboratory: its parser, and the arguments of each subcommand."""
 
 import argparse
+import re
 from collections.abc import Callable, Mapping
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple, NoReturn
 
 from lab.bench.targets import Grid
 from lab.experiments import EXPERIMENTS
-from lab.parser import Parser, epilog
 from launch.servers import CHOICES
+from launch.unknown import none_of
 
-Command = Callable[[argparse.Namespace], int]
 PUBLISHED = "published"
 """Runs every experiment that replays a published document."""
 UNITS_S = {"s": 1, "m": 60}
+INVALID_CHOICE = re.compile(r"invalid choice: '(.*)' \(choose from (.*)\)")
+
+
+class Command(NamedTuple):
+    """A subcommand."""
+
+    text: str
+    """What --help says of it."""
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int | None]
+    """Returns the exit status; None: 0."""
+    examples: tuple[str, ...]
+    """What its --help shows at the end."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says in one line what is wrong and where to look, instead of printing all options."""
+
+    def error(self, message: str) -> NoReturn:
+        """Refuse what argparse does not understand."""
+        plain = INVALID_CHOICE.sub(_unknown, message)
+        self.refuse(f"{plain} (examples: {self.prog} --help)")
+
+    def refuse(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: error: {message}\n")
+
+
+def _unknown(choice: re.Match[str]) -> str:
+    return none_of(choice[1], re.findall(r"[\w-]+", choice[2]))
 
 
 def parser(commands: Mapping[str, Command], description: str | None) -> argparse.ArgumentParser:
-    """Return the parser; ``commands`` are what the subcommands call, by name."""
+    """Return the parser; what it reads has ``run`` and ``refuse`` of its subcommand."""
     top = Parser(prog="python -m lab", description=description)
     below = top.add_subparsers(required=True, metavar="COMMAND")
-    for name, (text, add_arguments) in SUBCOMMANDS.items():
-        command = below.add_parser(
+    for name, command in commands.items():
+        one = below.add_parser(
             name,
-            help=text,
-            description=f"{text[0].upper()}{text[1:]}.",
-            epilog=epilog(name),
+            help=command.text,
+            description=f"{command.text[0].upper()}{command.text[1:]}.",
+            epilog="\n  python -m lab ".join(["examples:", *command.examples]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
-        add_arguments(command)
-        command.set_defaults(command=commands[name], refuse=command.refuse)
+        command.add_arguments(one)
+        one.set_defaults(run=command.run, refuse=one.refuse)
     return top
 
 
-def _add_list(command: argparse.ArgumentParser) -> None:
+def add_list(command: argparse.ArgumentParser) -> None:
     every = "all variants of every experiment, and what a name can say"
     command.add_argument("--all", action="store_true", help=every)
 
 
-def _add_up(command: argparse.ArgumentParser) -> None:
+def add_up(command: argparse.ArgumentParser) -> None:
     command.add_argument("variant", help="its name, like those of python -m lab list")
     command.add_argument(
         "--experiment",
@@ -55,13 +84,12 @@ def _add_up(command: argparse.ArgumentParser) -> None:
     _add_service(command)
 
 
-def _add_live(command: argparse.ArgumentParser) -> None:
+def add_live(command: argparse.ArgumentParser) -> None:
     command.add_argument("--port", type=_port, default=8900, metavar="N", help="8900, if not given")
-    _add_servers(command)
-    _add_seed(command)
+    _add_servers_and_people(command)
 
 
-def _add_run(command: argparse.ArgumentParser) -> None:
+def add_run(command: argparse.ArgumentParser) -> None:
     names = [*EXPERIMENTS, PUBLISHED]
     command.add_argument(
         "experiment",
@@ -122,17 +150,17 @@ def _add_target(command: argparse.ArgumentParser) -> None:
     group.add_argument("--i-may", action="store_true", help=may)
 
 
-def _add_report(command: argparse.ArgumentParser) -> None:
+def add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument("folder", type=Path, metavar="DIR", help="of lab run or lab bench")
 
 
-def _add_compare(command: argparse.ArgumentParser) -> None:
+def add_compare(command: argparse.ArgumentParser) -> None:
     command.add_argument("first", type=Path, metavar="DIR1", help="results before a change")
     command.add_argument("second", type=Path, metavar="DIR2", help="results after it")
     command.add_argument("--anyway", action="store_true", help="even if the machines differ")
 
 
-def _add_bench(command: argparse.ArgumentParser) -> None:
+def add_bench(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--stores", metavar="A,B", help="which ones, like mysql_tuned-setbased,ring (all)"
     )
@@ -145,7 +173,7 @@ def _add_bench(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help=out)
 
 
-def _add_plan(command: argparse.ArgumentParser) -> None:
+def add_plan(command: argparse.ArgumentParser) -> None:
     start = command.add_mutually_exclusive_group(required=True)
     start.add_argument("--daily-users", type=_positive, help="what load do they make?")
     start.add_argument("--rps", type=_above_0, help="for how many daily users is that enough?")
@@ -162,7 +190,7 @@ def _add_plan(command: argparse.ArgumentParser) -> None:
     )
 
 
-def _add_advise(command: argparse.ArgumentParser) -> None:
+def add_advise(command: argparse.ArgumentParser) -> None:
     graph = command.add_mutually_exclusive_group(required=True)
     graph.add_argument("--people", type=_positive, metavar="N", help="how many; with --friends")
     degrees = "CSV: one person's number of friends, or friends,people, a line"
@@ -196,20 +224,7 @@ def _add_advise(command: argparse.ArgumentParser) -> None:
     )
 
 
-SUBCOMMANDS: dict[str, tuple[str, Callable[[argparse.ArgumentParser], None]]] = {
-    "list": ("ten variants to begin with, or everything that can be named", _add_list),
-    "up": ("serve a variant until Ctrl-C", _add_up),
-    "live": ("watch two variants side by side in a browser", _add_live),
-    "run": ("measure and audit variants, one after another", _add_run),
-    "report": ("compare the results of a run", _add_report),
-    "compare": ("put two runs side by side", _add_compare),
-    "bench": ("time the delivery engine alone, every store", _add_bench),
-    "advise": ("which variant for your people and load, and how much of everything", _add_advise),
-    "plan": ("convert daily users to requests per second and back", _add_plan),
-}
-
-
-def _add_servers(command: Any) -> None:
+def _add_servers_and_people(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--servers",
         choices=CHOICES,
@@ -217,9 +232,6 @@ def _add_servers(command: Any) -> None:
         help="databases and brokers: installed binaries (local), containers (docker), whichever "
         "is there (auto), or those of DATABASE_URL, REDIS_URL and BROKER_URL (external)",
     )
-
-
-def _add_seed(command: Any) -> None:
     people = "how many there are (1000 for fanout)"
     command.add_argument("--people", type=_positive, metavar="N", help=people)
     command.add_argument(
@@ -230,9 +242,8 @@ def _add_seed(command: Any) -> None:
     )
 
 
-def _add_service(command: Any) -> None:
-    _add_servers(command)
-    _add_seed(command)
+def _add_service(command: argparse.ArgumentParser) -> None:
+    _add_servers_and_people(command)
     graph = (
         "ring, the usual one: everyone has as many friends; star: only person 1 has; zipf: a few "
         "people have very many"

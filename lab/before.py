@@ -10,7 +10,6 @@ from pathlib import Path
 from lab.running.machine import MORE_DISK, check_resources, warn_of_others
 from lab.running.single_run import service_for
 from launch.processes import Processes, RunFailed
-from launch.service import Service
 from launch.variants import Variant
 
 
@@ -44,24 +43,18 @@ def check_servers(variants: Sequence[Variant], choice: str) -> None:
         processes = Processes(Path(scratch))
         for variant in variants:
             service = service_for(variant)(variant, processes, Path(scratch), servers=choice)
-            _check_servers_of(variant, service)
+            try:
+                for server in service.servers:
+                    server.check()
+            except RunFailed as error:
+                raise RunFailed(f"{variant.name} can't run here: {error}") from None
 
 
-def _check_servers_of(variant: Variant, service: Service) -> None:
-    for server in service.servers:
-        try:
-            server.check()
-        except RunFailed as error:
-            raise RunFailed(f"{variant.name} can't run here: {error}") from None
-
-
-def as_line(error: OSError) -> str:
-    """Return what is wrong and what to do."""
-    if error.errno is None:  # raised by us, with a text
-        return str(error)
-    if error.errno == errno.ENOSPC:
+def as_line(error: Exception) -> str:
+    """Return what is wrong and, if a file or a disk is, what to do."""
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         disk = f"the disk of {error.filename}" if error.filename else "a disk"
         return f"no space is left on {disk}: {MORE_DISK}"
-    if error.filename is None:
+    if not isinstance(error, OSError) or error.errno is None or error.filename is None:
         return str(error)
     return f"{error.filename} can't be used ({error.strerror}): choose another folder or file"

@@ -11,10 +11,9 @@ from types import SimpleNamespace
 import pytest
 
 from lab.__main__ import COMMANDS, main
-from lab.arguments import SUBCOMMANDS, parser
+from lab.arguments import parser
 from lab.before import as_line
 from lab.listing import FIRST
-from lab.parser import EXAMPLES
 from lab.running import machine
 from launch.variants import Variant
 from tests.lab.test_report import result
@@ -248,15 +247,15 @@ def test_a_service_that_does_not_start_is_one_line(monkeypatch):
     assert "the service doesn't start: " in only_line(done.stderr)
 
 
-@pytest.mark.parametrize("name", SUBCOMMANDS)
+@pytest.mark.parametrize("name", COMMANDS)
 def test_the_examples_of_a_command_are_shown_and_can_be_parsed(name, capsys):
     top = parser(COMMANDS, None)
     with pytest.raises(SystemExit):
         top.parse_args([name, "--help"])
     shown = capsys.readouterr().out
 
-    assert EXAMPLES[name]
-    for example in EXAMPLES[name]:
+    assert COMMANDS[name].examples
+    for example in COMMANDS[name].examples:
         assert f"python -m lab {example}" in shown
         options = top.parse_args(example.split())
         for variant in (getattr(options, "variants", None) or "").split(","):
