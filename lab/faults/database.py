@@ -71,12 +71,11 @@ def database_frozen(running: Running, readers: Readers) -> int:
     at_stake="posts that the copy lacks",
     needs=(on_mysql, in_one_redis, with_drainer),
     safeguard="epochs",
-    holds_up=False,
 )
 def database_older_copy(running: Running, readers: Readers) -> int:
     server = server_of(running)
     copy = server.folder / "copy"
-    with readers.held_up(), frozen(running.processes.pids("database")):
+    with frozen(running.processes.pids("database")):
         subprocess.run(["cp", "-a", "--sparse=always", server.data, copy], check=True)
     time.sleep(random.uniform(1, 2))  # noqa: S311
     with readers.blind(TRUSTED_S):

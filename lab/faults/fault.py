@@ -45,8 +45,6 @@ class Fault:
     """What a variant must have to be harmed without the safeguard."""
     no_control: str = ""
     """Why there is no safeguard to take out, where there is none."""
-    holds_up: bool = True
-    """Deliveries may stop while it lasts: readers expect nothing new until it is mended."""
     refuses: bool = True
     """Requests may be refused while it lasts (503 or 429)."""
     hides_answers: bool = False
@@ -55,11 +53,6 @@ class Fault:
     """Return why this machine can't do it, as the end of a sentence; None if it can."""
     around: Callable[[Running], AbstractContextManager[object]] = lambda _: nullcontext()
     """Return what surrounds all its moments and the drain, like a supervisor of workers."""
-
-    def happen(self, running: Running, readers: Readers) -> int:
-        """Let it happen once, as ``inject``, and wait until what it held up is delivered."""
-        with readers.held_up() if self.holds_up else nullcontext():
-            return self.inject(running, readers)
 
     def suits(self, variant: Variant) -> bool:
         """Return whether it can happen to a variant."""

@@ -3,25 +3,20 @@
 import csv
 import json
 import random
-import sqlite3
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from http.client import HTTPException
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-import MySQLdb
-
 from lab.faults.fault import TYPICAL_WITHIN_S, Fault
-from lab.faults.readers import LATEST_S, Readers
-from lab.faults.running import Answer, Running, repeated
+from lab.faults.readers import Readers
+from lab.faults.running import Answer, Running, repeated, wait_for
 from launch.processes import RunFailed
-from launch.variants import Variant
 
 FILE = "faults.json"
 CLIENTS = 4
@@ -33,8 +28,8 @@ BEFORE_S = (0.5, 1.5)
 """Shortest and longest time from the last fault's end to the next moment."""
 PROBED_EVERY_S = 0.1
 PROBE_TIMEOUT_S = 10
-SWEPT_S = 4.0
-"""Time in which posts are found that a dead worker or request left behind."""
+CONTROLS_GRACE_S = 2.0
+"""Time for which a control's pages may lack a post with a receipt: some set receipts first."""
 SECOND = 1.0
 """The time that has to be normal."""
 NORMAL = 2.0
@@ -109,14 +104,14 @@ def observe(
     """
     seen, began, probes_s = Seen(), time.monotonic(), list[float]()
     variant = running.service.variant
-    readers = Readers(running, latest_s(variant))
+    readers = Readers(running, CONTROLS_GRACE_S if variant.is_control else 0.0)
     load = running.load(clients, CELERY_PAUSE_S if variant.uses_celery else PAUSE_S)
     probing = repeated(lambda: probes_s.append(_probe(running)), every_s=PROBED_EVERY_S)
     with fault.around(running):
         with load, readers.reading(), probing:
             time.sleep(SECOND)  # new connections, and caches of friends
             answered = len(running.answers)
-            _wait_for_pages(readers)  # a control is right until the fault comes
+            _wait_for_pages(readers)  # also a control's are right until the fault comes
             if readers.wrong:
                 raise RunFailed(f"pages were wrong before the first moment: {readers.wrong[0]}")
             for number in range(1, moments + 1):
@@ -138,35 +133,33 @@ def observe(
 def _moment(fault: Fault, running: Running, readers: Readers) -> Moment:
     time.sleep(random.uniform(*BEFORE_S))  # noqa: S311
     usual_s = _p99_s(_answers_since(running, time.monotonic() - SECOND))
-    waiting: list[tuple[float, int]] = []
-    look = partial(_look_for_oldest, running, running.accepted[-1][1]["id"], waiting)
-    readers.mended_at, began = None, time.monotonic()
-    with repeated(look, every_s=PROBED_EVERY_S):
-        at_stake = fault.happen(running, readers)
-        mended_at = readers.mended_at or time.monotonic()
-        if at_stake <= 0:
-            raise RunFailed(f"{fault.name}: nothing was at stake ({fault.at_stake})")
-        normal_at = _normal_again(running, readers, max(NORMAL * usual_s, NOISE_S))
-    accepted_at = {post["id"]: at for at, post in running.accepted}
-    lags_s = [at - accepted_at[post_id] for at, post_id in waiting if post_id in accepted_at]
+    began = time.monotonic()
+    at_stake = fault.inject(running, readers)
+    mended_at = time.monotonic()
+    if at_stake <= 0:
+        raise RunFailed(f"{fault.name}: nothing was at stake ({fault.at_stake})")
+    normal_at = _normal_again(running, readers, max(NORMAL * usual_s, NOISE_S))
     return Moment(
         at_stake,
         None if normal_at is None else round(normal_at - began, 3),
         round(_typical_s(running.answers, began, mended_at), 4),
-        round(max(lags_s), 3) if lags_s else None,
+        _longest_lag_s(running, readers, began),
     )
 
 
-def _look_for_oldest(running: Running, newest: int, waiting: list[tuple[float, int]]) -> None:
-    """Note the oldest post without a receipt, of those after ``newest``, with the time.
+def _longest_lag_s(running: Running, readers: Readers, began: float) -> float | None:
+    """Return for how long a post was seen without a receipt, of those accepted since ``began``.
 
     Receipts don't tell: what a promotion makes doubtful is delivered again, and has a late one.
     """
-    oldest = f"SELECT min(id) FROM feed_post WHERE delivered_at IS NULL AND id > {newest}"  # noqa: S608
-    with suppress(MySQLdb.Error, sqlite3.Error):  # a fault of the database's
-        ((post_id,),) = running.rows(oldest)
-        if post_id is not None:
-            waiting.append((time.monotonic(), post_id))
+    accepted_at = {post["id"]: at for at, post in running.accepted if at >= began}
+    looks = [look for look in readers.looks if look.at >= began]
+    lags_s = [
+        look.at - accepted_at[post_id]
+        for look in looks
+        for post_id in look.pending & accepted_at.keys()
+    ]
+    return round(max(lags_s), 3) if lags_s else None
 
 
 def _probe(running: Running) -> float:
@@ -187,7 +180,9 @@ def _record(seen: Seen, answers: Sequence[Answer], readers: Readers) -> None:
 
 def does_harm(seen: Seen, fault: Fault) -> bool:
     """Return whether readers and clients saw what no safeguard would let through."""
-    return seen.wrong_pages > 0 or late(seen) > 0 or failures(seen.answers, fault) > 0
+    never_normal = any(moment.normal_s is None for moment in seen.moments)
+    failed = failures(seen.answers, fault) > 0
+    return seen.wrong_pages > 0 or late(seen) > 0 or failed or never_normal
 
 
 def failures(answers: Mapping[str, float | None], fault: Fault) -> float:
@@ -201,17 +196,11 @@ def late(seen: Seen) -> int:
     return sum(moment.typical_s > TYPICAL_WITHIN_S for moment in seen.moments)
 
 
-def latest_s(variant: Variant) -> float:
-    """Return the age at which an accepted post must be in the feeds."""
-    flags = variant.strategy_flags
-    left_behind = flags.needs_celery or not flags.needs_shared_store
-    return LATEST_S + SWEPT_S if left_behind else LATEST_S
-
-
 def _normal_again(running: Running, readers: Readers, p99_s: float) -> float | None:
     """Wait for a second in which all is answered well and in time; return its beginning.
 
-    At its end, readers compare posts that were accepted since it was mended.
+    Then wait until what was accepted by its end is delivered, and compared. Returns None if either
+    takes longer than MENDED_WITHIN_S.
     """
     mended_at = time.monotonic()
     while (now := time.monotonic()) < mended_at + MENDED_WITHIN_S:
@@ -220,7 +209,10 @@ def _normal_again(running: Running, readers: Readers, p99_s: float) -> float | N
             recent = _answers_since(running, start)
             statuses = {answer.status for answer in recent}
             if 201 in statuses and statuses <= GOOD and _p99_s(recent) <= p99_s:
-                _wait_for_pages(readers)
+                try:
+                    _wait_for_pages(readers)
+                except RunFailed:
+                    return None
                 return start
         time.sleep(0.05)
     return None
@@ -235,11 +227,12 @@ def _typical_s(answers: Sequence[Answer], start: float, end: float) -> float:
 
 
 def _wait_for_pages(readers: Readers) -> None:
-    """Wait until pages were compared that have to show what was accepted until now."""
-    time.sleep(readers.latest_s)
-    compared, give_up_at = readers.compared, time.monotonic() + MENDED_WITHIN_S
-    while readers.compared == compared and time.monotonic() < give_up_at:
-        time.sleep(0.02)
+    """Wait until pages were compared that have to show what was accepted until now.
+
+    Raises RunFailed after MENDED_WITHIN_S.
+    """
+    now = time.monotonic()
+    wait_for(lambda: readers.have_compared(now), MENDED_WITHIN_S)
 
 
 def _answers_since(running: Running, start: float) -> list[Answer]:

@@ -1,27 +1,27 @@
 """Readers who compare every page that they get with the posts that were accepted."""
 
 import random
+import sqlite3
 import time
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from http.client import HTTPConnection
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
+import MySQLdb
+
 from feed.compare import compare
-from lab.faults.running import Running, repeated, wait_for
+from lab.faults.running import Running, repeated
 from launch.processes import RunFailed
 
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"
-LATEST_S = 2.0
-"""Age at which an accepted post must be in the feeds, if a drainer delivers."""
-CAUGHT_UP_S = 1.0
-DELIVERED_WITHIN_S = 20
-"""Of posts that were held up; later, pages lack them."""
-CELERY_DELIVERED_WITHIN_S = 60
-"""A Celery worker needs seconds to start, on a busy machine many."""
+PENDING_IDS = "SELECT id FROM feed_post WHERE delivered_at IS NULL"
+LOOK_EVERY_S = 0.1
+LOOKS = 1000
+"""That are kept: more than a moment takes."""
 PAGES, LIMIT = 8, 100
 """What a reader reads of a feed: some seconds of posts."""
 LATELY = 5000
@@ -42,12 +42,22 @@ class Wrong(NamedTuple):
     at: float
 
 
-class Readers:
-    """Read random feeds, and compare each page with the accepted posts of friends."""
+class Look(NamedTuple):
+    """What the database said of receipts."""
 
-    def __init__(self, running: Running, latest_s: float = LATEST_S) -> None:
-        """``latest_s``: the age at which an accepted post must be in the feeds."""
-        self.running, self.latest_s = running, latest_s
+    at: float
+    """Posts that were accepted before are in it."""
+    pending: frozenset[int]
+    """Ids of posts without a receipt."""
+
+
+class Readers:
+    """Read random feeds, and compare each page with the posts of friends that have a receipt."""
+
+    def __init__(self, running: Running, grace_s: float = 0.0) -> None:
+        """``grace_s``: how long after its receipt a post may be missing."""
+        self.running, self.grace_s = running, grace_s
+        self.looks: deque[Look] = deque(maxlen=LOOKS)
         self.friends: defaultdict[int, set[int]] = defaultdict(set)
         for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
             self.friends[person].add(friend)
@@ -55,43 +65,41 @@ class Readers:
         self.wrong: list[Wrong] = []
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
-        self.mended_at: float | None = None
-        """When a fault that made readers expect less was over."""
+        self._compared_with = Look(0.0, frozenset())
         self._changes: defaultdict[int, int] = defaultdict(int)
         """Beginnings and ends of changes of a person's friendships."""
         self._blind_until = 0.0
-        self._held_at = float("inf")
 
-    def reading(self, count: int = 2) -> AbstractContextManager[None]:
+    @contextmanager
+    def reading(self, count: int = 2) -> Iterator[None]:
         """Read while the block runs. Raises RunFailed at its end if a reader failed."""
-        return repeated(*(partial(next, self._read_on(number)) for number in range(count)))
+        reads = [partial(next, self._read_on(number)) for number in range(count)]
+        with repeated(self.look, every_s=LOOK_EVERY_S), repeated(*reads):
+            yield
+
+    def look(self) -> None:
+        """Note which posts have no receipt, unless the database is away."""
+        at = time.monotonic()
+        with suppress(MySQLdb.Error, sqlite3.Error):
+            pending = frozenset(post_id for (post_id,) in self.running.rows(PENDING_IDS))
+            self.looks.append(Look(at, pending))
+
+    def have_compared(self, before: float) -> bool:
+        """Return whether a page was compared that must show what was accepted before a time."""
+        look, due = self._compared_with, self._accepted_before(before)
+        return look.at >= before and look.pending.isdisjoint(post_id for post_id, _ in due)
+
+    def _accepted_before(self, time_: float) -> list[tuple[int, int]]:
+        """Return id and author of the latest posts that were accepted before a time."""
+        lately = self.running.accepted[-LATELY:]
+        return [(post["id"], post["author"]) for at, post in lately if at < time_]
 
     @contextmanager
     def blind(self, more_s: float = 0.0) -> Iterator[None]:
         """Compare no page that was asked for while the block runs, or within ``more_s`` after."""
         self._blind_until = float("inf")
         yield
-        self.mended_at = time.monotonic()
-        self._blind_until = self.mended_at + more_s
-
-    @contextmanager
-    def held_up(self) -> Iterator[None]:
-        """Expect the posts that are accepted while the block runs when a drainer is back."""
-        self._held_at = time.monotonic()
-        yield
-        self.mended_at = time.monotonic()
-        by_celery = self.running.service.variant.uses_celery
-        within_s = CELERY_DELIVERED_WITHIN_S if by_celery else DELIVERED_WITHIN_S
-        with suppress(RunFailed):  # else pages lack them
-            wait_for(self._has_caught_up, within_s)
-        time.sleep(self.latest_s)
-        self._held_at = float("inf")
-
-    def _has_caught_up(self) -> bool:
-        """Return whether all posts but those of the last second are delivered."""
-        before = time.monotonic() - CAUGHT_UP_S
-        due = (post["id"] for at, post in self.running.accepted[-LATELY:] if at < before)
-        return self.running.query(f"{PENDING} AND id <= {max(due, default=0)}") == 0
+        self._blind_until = time.monotonic() + more_s
 
     def unfriend(self, http: HTTPConnection, one: int, other: int) -> None:
         with self._changing(one, other):
@@ -141,9 +149,9 @@ class Readers:
         """Read the first pages of a feed and compare them; return the last status."""
         asked_at, end = time.monotonic(), 0
         posts: list[dict[str, Any]] = []
-        due_at = min(asked_at, self._held_at) - self.latest_s
+        before = asked_at - self.grace_s
+        look = next((look for look in reversed(self.looks) if look.at <= before), None)
         changes = self._changes[owner]
-        seeing = asked_at > self._blind_until and changes % 2 == 0
         for _ in range(PAGES):
             path = f"/v1/feed/?limit={LIMIT}" + (f"&before={end}" if end else "")
             status, page = request(http, self.running, owner, "GET", path)
@@ -154,19 +162,23 @@ class Readers:
             end = int(parse_qs(urlsplit(page["next"]).query)["before"][0]) if page["next"] else 0
             if not end:
                 break
-        if seeing and time.monotonic() > self._blind_until and changes == self._changes[owner]:
-            self._compare(owner, due_at, posts, end)
+        if not look or changes % 2 or changes != self._changes[owner]:
+            return status
+        if asked_at > self._blind_until and time.monotonic() > self._blind_until:
+            self._compare(owner, look, posts, end)
         return status
 
-    def _compare(self, owner: int, due_at: float, posts: list[dict[str, Any]], end: int) -> None:
+    def _compare(self, owner: int, look: Look, posts: list[dict[str, Any]], end: int) -> None:
         friends = self.friends[owner] | {owner}
         ids = [post["id"] for post in posts]
         must = {
-            post["id"]
-            for at, post in self.running.accepted[-LATELY:]
-            if at < due_at and post["author"] in friends and post["id"] >= end
+            post_id
+            for post_id, author in self._accepted_before(look.at)
+            if post_id not in look.pending and author in friends and post_id >= end
         }
         self.compared += len(must)
+        if must:
+            self._compared_with = look
         missing = compare(must, ids).missing.tolist()
         foreign = [post["id"] for post in posts if post["author"] not in friends]
         gone = self.gone & {(post["id"], post["created_at"]) for post in posts}

@@ -31,7 +31,6 @@ def timelines(redis: Redis) -> list[bytes | str]:
     at_stake="keys",
     needs=(in_one_redis,),
     safeguard="floors",
-    holds_up=False,
 )
 def redis_emptied(running: Running, readers: Readers) -> int:
     with redis_of(running) as redis:
@@ -45,7 +44,6 @@ def redis_emptied(running: Running, readers: Readers) -> int:
     at_stake="evicted keys",
     needs=(in_one_redis,),
     safeguard="floors",
-    holds_up=False,
 )
 def redis_evicting(running: Running, readers: Readers) -> int:
     with redis_of(running) as redis:

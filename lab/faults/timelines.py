@@ -24,7 +24,6 @@ WEB_ROLE, WORKERS_ROLE = "web of the new store", "workers of the new store"
     "reads each time.",
     at_stake="changes",
     safeguard="seals",
-    holds_up=False,
     refuses=False,
 )
 def friendships(running: Running, readers: Readers) -> int:
@@ -45,7 +44,6 @@ def friendships(running: Running, readers: Readers) -> int:
     "before and after.",
     at_stake="deleted posts",
     safeguard="markers",
-    holds_up=False,
 )
 def deletes(running: Running, readers: Readers) -> int:
     friend, token = min(readers.friends[AUTHOR]), running.tokens[AUTHOR - 1]
@@ -72,7 +70,6 @@ def has_next_store(variant: Variant) -> bool:
     at_stake="posts meanwhile",
     needs=(in_one_redis, with_drainer, has_next_store),
     safeguard="epochs",
-    holds_up=False,
     hides_answers=True,
 )
 def store_switched(running: Running, readers: Readers) -> int:

@@ -8,12 +8,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 
 from lab.faults.fault import drainer_delivers, fault, on_hosts, on_mysql, requests_deliver
-from lab.faults.readers import LATEST_S, PENDING, Readers
+from lab.faults.readers import PENDING, PENDING_IDS, Readers
 from lab.faults.running import Running, freeze_when, kill_when, wait_for
 from launch.hosts import OnHosts, unavailable
 
-PENDING_IDS = "SELECT id FROM feed_post WHERE delivered_at IS NULL"
 CLAIMED = "SELECT id, author_id FROM feed_post WHERE delivered_at IS NULL ORDER BY id LIMIT 5"
+GOES_ON_S = 1.0
+"""Time in which a process that goes on finishes what it was doing."""
 STILL_S = 0.1
 """Longer than a delivery takes."""
 CUT_S = 4.0
@@ -77,7 +78,7 @@ def drainer_frozen(running: Running, readers: Readers) -> int:
             for person in sum(pairs, ()):
                 readers.read(http, person)  # and load the timeline
             os.kill(zombie, signal.SIGCONT)
-        time.sleep(LATEST_S / 2)
+        time.sleep(GOES_ON_S)
         for person in sum(pairs, ()):
             readers.read(http, person)
         running.replace_drainers()
