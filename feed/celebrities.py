@@ -96,7 +96,7 @@ def _friends_among(owner_id: int, authors: Collection[int]) -> list[int]:
 
 def deliverable() -> QuerySet[Friendship]:
     """Return the friendships along which posts are delivered."""
-    along = readers.deliverable()
+    along = readers.to_active_readers()
     if not merged():
         return along
     return along.exclude(person_id__in=pulled().values("person_id"))
@@ -134,7 +134,7 @@ def begin_crossings(store: TimelineStore, *, per_s: float | None = None) -> None
     if above is None:
         return
     _pause.begin(LOOK_EVERY_S)
-    counted = readers.deliverable().values_list("person_id").annotate(friends=Count("friend_id"))
+    counted = readers.to_active_readers().values_list("person_id").annotate(friends=Count("friend_id"))
     if above:
         known = Celebrity.objects.values("person_id")
         found = counted.filter(friends__gt=above).exclude(person_id__in=known)

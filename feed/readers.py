@@ -51,8 +51,8 @@ def delivered_since() -> date | None:
     return _today() - timedelta(days=days + 1) if days else None
 
 
-def deliverable() -> QuerySet[Friendship]:
-    """Return the friendships along which posts are delivered."""
+def to_active_readers() -> QuerySet[Friendship]:
+    """Return the friendships with those people whose timelines are delivered to."""
     since = delivered_since()
     if since is None:
         return Friendship.objects.all()

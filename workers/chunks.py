@@ -6,9 +6,9 @@ from django.db import transaction
 
 from accounts.models import Friendship
 from feed import epochs
+from feed.celebrities import deliverable
 from feed.delivery import deliver_one, set_receipts
 from feed.models import Post
-from feed.readers import deliverable
 from feed.timeline_stores import get_timeline_store
 from workers.models import Chunk
 

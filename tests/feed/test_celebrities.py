@@ -23,6 +23,7 @@ from runtime.remembered import forget_all
 from tests.backends import HEALING_STORES
 from tests.conftest import befriend, make_people
 from tests.feed.deliveries import audited, ids, posts_by
+from workers.chunks import plan_chunks
 
 PUSHED = [it for it in HEALING_STORES if it != "pull"]
 PEOPLE = range(1, 6)
@@ -163,6 +164,17 @@ def test_a_process_with_another_store_moves_nobody(store, settings, monkeypatch)
 
     assert state() == "pulled"
     assert feed(store) == pulled
+
+
+@pytest.mark.parametrize("store", ["setbased"], indirect=True)
+def test_a_celebritys_post_is_planned_in_chunks_for_its_author_only(store):
+    (post,) = posts_by(1, 1)
+    assert list(plan_chunks(post)) == [(0, [1, 2, 3, 4, 5])]
+    enter(store)
+
+    (post,) = posts_by(1, 1)
+
+    assert list(plan_chunks(post)) == [(0, [1])]
 
 
 @pytest.fixture
