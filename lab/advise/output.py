@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 
 from lab.advise.answer import Advice, sources, tables, verdict
 from lab.advise.candidates import Candidate
@@ -63,30 +63,32 @@ def title(situation: Situation) -> str:
     return f"{people} ({situation.largest:,} at most), {situation.active:.0%} come: {load}"
 
 
-@plots.as_svg
-def cores_over_posts(width: float, advice: Advice) -> Figure:
+def cores_over_posts(advice: Advice) -> plots.Drawing:
     """Cores by role of the advised variant, and all cores of pull or push beside it."""
-    figure, (axes,) = plots.panels(width)
     situation, best = advice.situation, advice.best.candidate
     rates = np.linspace(0, MOST * situation.posts_per_s, POINTS)[1:].tolist()
     curve = _curve(best, situation, rates)
-    posts_per_s = [rate for rate, _ in curve]
-    below = np.zeros(len(curve))
-    for role in ROLES:
-        cores = np.array([needed.cores[role] for _, needed in curve])
-        if cores.any():
-            colour = plots.ROLE_COLOURS[role]
-            axes.fill_between(posts_per_s, below, below + cores, color=colour, label=role)
-            below = below + cores
     lines = []
     if other := advice.push if best.pulls else advice.pull:
         points = [
             (rate, needed.total) for rate, needed in _curve(other.candidate, situation, rates)
         ]
         lines = [plots.Line(f"all of {other.candidate.name}", points, plots.INK, form="--")]
-    plots.panel(axes, lines, "posts/s", "cores, 100 % busy", from_0="xy")
-    axes.axvline(situation.posts_per_s, color=plots.INK, linewidth=0.8, linestyle=":")
-    return plots.legend(figure)
+
+    def fill(axes: Axes) -> None:
+        below = np.zeros(len(curve))
+        for role in ROLES:
+            cores = np.array([needed.cores[role] for _, needed in curve])
+            if cores.any():
+                colour, posts_per_s = plots.ROLE_COLOURS[role], [rate for rate, _ in curve]
+                axes.fill_between(posts_per_s, below, below + cores, color=colour, label=role)
+                below = below + cores
+
+    def mark(axes: Axes) -> None:
+        axes.axvline(situation.posts_per_s, color=plots.INK, linewidth=0.8, linestyle=":")
+
+    load, cores = "posts/s", "cores, 100 % busy"
+    return plots.curves(plots.Panel(lines, load, cores, "xy", under=fill, over=mark))
 
 
 def _curve(

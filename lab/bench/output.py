@@ -4,8 +4,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from lab.bench.record import FILE, Record
 from lab.bench.tables import name_of, tables
 from lab.bench.targets import Grid
@@ -114,19 +112,18 @@ def curves(
     return dict(sorted(found.items(), key=lambda curve: -curve[1][-1][1]))
 
 
-@plots.as_svg
 def growth(
-    width: float, found: Mapping[str, plots.Points], colours: Mapping[str, str], label: str
-) -> Figure:
+    found: Mapping[str, plots.Points], colours: Mapping[str, str], label: str
+) -> plots.Drawing:
     """Deliveries/s over one of the three, the two others fixed."""
-    figure, (axes,) = plots.panels(width)
     lines = [
         plots.Line(name, points, colours[name], _tip(name, points), "o-")
         for name, points in found.items()
     ]
-    plots.panel(axes, lines, label, "deliveries/s", from_0="")
-    axes.set_xticks(sorted({x for points in found.values() for x, _ in points}))
-    return plots.legend(figure)
+    measured = sorted({x for points in found.values() for x, _ in points})
+    return plots.curves(
+        plots.Panel(lines, label, "deliveries/s", "", over=lambda axes: axes.set_xticks(measured))
+    )
 
 
 def _tip(name: str, points: plots.Points) -> str:

@@ -2,11 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import wraps
 from io import StringIO
 from textwrap import wrap
 from types import MappingProxyType
-from typing import Any, Concatenate, NamedTuple, ParamSpec
+from typing import Any, NamedTuple
 
 import matplotlib as mpl
 
@@ -66,7 +65,6 @@ STYLE: Any = {
     "legend.frameon": False,
 }
 Points = Sequence[tuple[float, float]]
-P = ParamSpec("P")
 
 
 class Drawing(NamedTuple):
@@ -104,15 +102,24 @@ class Line(NamedTuple):
     form: str = "-"
 
 
-def as_svg(draw: Callable[Concatenate[float, P], Figure]) -> Callable[P, Drawing]:
-    """Make a function of a width in inches return its figure in both widths."""
+class Panel(NamedTuple):
+    """Lines on axes. An axis is logarithmic, and says so, if its values differ much."""
 
-    @wraps(draw)
-    def drawn(*args: P.args, **kwargs: P.kwargs) -> Drawing:
-        with mpl.rc_context(STYLE):
-            return Drawing(*(_svg(draw(width, *args, **kwargs)) for width in (WIDE, NARROW)))
+    lines: Sequence[Line]
+    x: str
+    y: str
+    from_0: str = "y"
+    """The axes ("x", "y" or both) that are linear and begin at 0."""
+    under: Callable[[Axes], object] = lambda axes: None
+    """Draws what is there before the lines."""
+    over: Callable[[Axes], object] = lambda axes: None
+    """Draws what else there is when the axes are known."""
 
-    return drawn
+
+def _drawing(draw: Callable[[float], Figure]) -> Drawing:
+    """Return what a function of a width in inches draws."""
+    with mpl.rc_context(STYLE):
+        return Drawing(_svg(draw(WIDE)), _svg(draw(NARROW)))
 
 
 def _svg(figure: Figure) -> str:
@@ -135,24 +142,32 @@ def colours_of(compared: Sequence[Summary]) -> dict[str, str]:
     return colours(summary.variant.name for summary in compared)
 
 
-@as_svg
 def bars(
-    width: float,
     rows: Sequence[Bar],
     offered: float | None = None,
     key: Mapping[str, str] = MappingProxyType({}),
-) -> Figure:
-    """Bars on a linear axis that begins at 0, each with its label at its end.
+) -> Drawing:
+    """Draw bars on a linear axis that begins at 0, each with its label at its end.
 
     Names are beside the bars, on a phone above them. ``key``: colours by what they mean.
     """
+
+    def draw(width: float) -> Figure:
+        figure = _bars(width, rows, offered)
+        patches = [Patch(color=colour, label=name) for name, colour in key.items()]
+        if patches:
+            columns = 8 if width == WIDE else 4
+            figure.legend(handles=patches, loc="outside upper left", ncols=columns)
+        return figure
+
+    return _drawing(draw)
+
+
+def _bars(width: float, rows: Sequence[Bar], offered: float | None) -> Figure:
     is_narrow = width < WIDE
     names = ["\n".join(wrap(row.name, 46)) if is_narrow else row.name for row in rows]
-    each = (
-        0.3
-        if not is_narrow
-        else 0.36 + 0.13 * max((name.count("\n") + 1 for name in names), default=1)
-    )
+    lines = max((name.count("\n") + 1 for name in names), default=1)
+    each = 0.36 + 0.13 * lines if is_narrow else 0.3
     figure = Figure(figsize=(width, 0.3 + each * max(1, len(rows))), layout="constrained")
     axes = figure.add_subplot()
     axes.spines["bottom"].set_visible(False)
@@ -163,22 +178,16 @@ def bars(
     axes.set_xlim(0, axes_in * max([*per_inch, (offered or 0.0) / axes_in, 1e-9]))
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.set_yticks(range(len(rows)), [""] * len(rows) if is_narrow else names)
+    beside: Any = {"textcoords": "offset points", "annotation_clip": False}
     for at, row in enumerate(rows):
         low = at + (0.22 if is_narrow else 0.0)
         _bar(axes, low, row, 0.36 if is_narrow else 0.64)
         if is_narrow:
-            axes.annotate(
-                names[at], (0, low - 0.2), xytext=(0, 2), textcoords="offset points", va="bottom"
-            )
+            axes.annotate(names[at], (0, low - 0.2), xytext=(0, 2), va="bottom", **beside)
     if offered:
         axes.plot(offered, -0.5, "v", color=INK, markersize=4, clip_on=False)
-        axes.annotate(
-            f"offered {number(offered)}", (offered, -0.5), xytext=(-5, 0), ha="right",
-            va="center", textcoords="offset points", fontsize=7, annotation_clip=False,
-        )  # fmt: skip
-    if key:
-        patches = [Patch(color=colour, label=name) for name, colour in key.items()]
-        figure.legend(handles=patches, loc="outside upper left", ncols=4 if is_narrow else 8)
+        where: Any = {"xytext": (-5, 0), "ha": "right", "va": "center", "fontsize": 7}
+        axes.annotate(f"offered {number(offered)}", (offered, -0.5), **where, **beside)
     return figure
 
 
@@ -200,29 +209,42 @@ def _bar(axes: Axes, at: float, row: Bar, height: float) -> None:
     )
 
 
-def panel(axes: Axes, lines: Iterable[Line], x: str, y: str, *, from_0: str = "y") -> None:
-    """Draw lines. An axis is logarithmic, and says so, if its values differ much.
+def curves(*panels: Panel) -> Drawing:
+    """Draw panels below each other, and below them the names of the first one's lines."""
 
-    The axes of ``from_0`` ("x", "y" or both) are linear and begin at 0.
-    """
-    drawn = [line for line in lines if line.points]
+    def draw(width: float) -> Figure:
+        height = (3.4 if width == WIDE else 2.8) + (len(panels) - 1) * 2.0
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+        for own, panel in zip(axes, panels, strict=True):
+            panel.under(own)
+            _panel(own, panel)
+            panel.over(own)
+        _legend(figure, axes[0])
+        return figure
+
+    return _drawing(draw)
+
+
+def _panel(axes: Axes, panel: Panel) -> None:
+    drawn = [line for line in panel.lines if line.points]
     for line in drawn:
         (curve,) = axes.plot(
             *zip(*line.points, strict=True), line.form, color=line.colour, linewidth=1.2,
             markersize=3.5, label=line.name or None, zorder=1 if line.colour == GREY else 2,
         )  # fmt: skip
         curve.set_gid(TIP + (line.tip or line.name))
-    for at, (name, label) in enumerate((("x", x), ("y", y))):
+    for at, (name, label) in enumerate((("x", panel.x), ("y", panel.y))):
         values = [point[at] for line in drawn for point in line.points]
         axis = axes.xaxis if name == "x" else axes.yaxis
-        is_log = name not in from_0 and _spans_decades(values)
+        is_log = name not in panel.from_0 and _spans_decades(values)
         axis.set_label_text(f"{label} (log)" if is_log else label)
         if is_log:
             axes.set(**{f"{name}scale": "log"})
             axis.set_major_locator(LogLocator(numticks=8))
             axis.set_minor_locator(NullLocator())
         axis.set_major_formatter("{x:,.12g}")
-        if name in from_0:
+        if name in panel.from_0:
             axes.set(**{f"{name}lim": (min([0.0, *values]), None)})
 
 
@@ -230,56 +252,36 @@ def _spans_decades(values: Sequence[float]) -> bool:
     return bool(values) and min(values) > 0 and max(values) / min(values) > LOG_FROM
 
 
-def legend(figure: Figure, *axes: Axes) -> Figure:
-    """Add the names of all lines, each once, below the figure."""
-    found: dict[str, Any] = {}
-    for one in axes or figure.axes:
-        handles, names = one.get_legend_handles_labels()
-        found = dict(zip(names, handles, strict=True)) | found
+def _legend(figure: Figure, axes: Axes) -> None:
+    handles, names = axes.get_legend_handles_labels()
+    found = dict(zip(names, handles, strict=True))
     if found:
         room = figure.get_figwidth() / (LETTER * max(map(len, found)) + 0.6)
         columns = max(1, min(len(found), int(room)))
         figure.set_figheight(figure.get_figheight() + 0.17 * -(-len(found) // columns))
         figure.legend(found.values(), found, loc="outside lower center", ncols=columns)
-    return figure
 
 
-def panels(width: float, count: int = 1, **how: Any) -> tuple[Figure, Sequence[Axes]]:
-    """Return a figure with panels below each other."""
-    height = (3.4 if width == WIDE else 2.8) + (count - 1) * 2.0
-    figure = Figure(figsize=(width, height), layout="constrained")
-    found = figure.subplots(count, sharex=True, squeeze=False, **how)
-    return figure, list(found[:, 0])
-
-
-@as_svg
-def latency(width: float, compared: Sequence[Summary]) -> Figure:
+def latency(compared: Sequence[Summary]) -> Drawing:
     """The share of requests that were answered within a time, from every one's own time."""
-    figure, (axes,) = panels(width)
     lines = _runs(compared, lambda r: [(ms, at) for at, ms in enumerate(r.latency_quantiles_ms)])
-    panel(axes, lines, "ms until the answer", "% of the requests")
-    return legend(figure)
+    return curves(Panel(lines, "ms until the answer", "% of the requests"))
 
 
-@as_svg
-def by_second(width: float, compared: Sequence[Summary]) -> Figure:
+def by_second(compared: Sequence[Summary]) -> Drawing:
     """Good answers, and their p99, in each second of the window."""
-    figure, (above, below) = panels(width, 2)
     rates = _runs(compared, lambda r: [second[:2] for second in r.by_second])
-    panel(above, rates, "", "good answers", from_0="xy")
     p99s = _runs(compared, lambda r: [(at, p99) for at, _, p99 in r.by_second if p99])
-    panel(below, p99s, "second of the measured window", "p99, ms", from_0="x")
-    return legend(figure, above)
+    return curves(
+        Panel(rates, "", "good answers", from_0="xy"),
+        Panel(p99s, "second of the measured window", "p99, ms", from_0="x"),
+    )
 
 
-@as_svg
-def backlog(width: float, compared: Sequence[Summary]) -> Figure:
+def backlog(compared: Sequence[Summary]) -> Drawing:
     """Posts without a receipt over time; the load ends where a curve begins to fall for good."""
-    figure, (axes,) = panels(width)
-    lines = _runs(compared, lambda r: r.backlog)
-    since = "seconds since the measured window began"
-    panel(axes, lines, since, "posts without a receipt", from_0="xy")
-    return legend(figure)
+    since, lines = "seconds since the measured window began", _runs(compared, lambda r: r.backlog)
+    return curves(Panel(lines, since, "posts without a receipt", from_0="xy"))
 
 
 def _runs(compared: Sequence[Summary], points: Callable[[Result], Points]) -> list[Line]:
@@ -320,11 +322,11 @@ def _cores(result: Result) -> float:
     return sum(result.cores(role) or 0.0 for role in ROLE_COLOURS)
 
 
-def cost(compared: Sequence[Summary]) -> Drawing:
-    """CPU seconds of the whole service for a million deliveries."""
+def medians(compared: Sequence[Summary], figure: Value) -> Drawing:
+    """The median of a figure, of the variants that have one."""
     known = colours_of(compared)
-    shown = [summary for summary in compared if summary.median(_cost)]
-    return bars([bar_of(one, _cost, known[one.variant.name]) for one in shown])
+    shown = [summary for summary in compared if summary.median(figure)]
+    return bars([bar_of(one, figure, known[one.variant.name]) for one in shown])
 
 
 def bar_of(summary: Summary, figure: Value, colour: str, label: str = "", name: str = "") -> Bar:
@@ -333,7 +335,3 @@ def bar_of(summary: Summary, figure: Value, colour: str, label: str = "", name: 
     tip = f"{summary.name}: {number(middle)} ({number(low)} … {number(high)})"
     parts = [(tip, middle, colour)] if middle else []
     return Bar(name or summary.name, parts, label or number(middle), (low, high))
-
-
-def _cost(result: Result) -> float | None:
-    return result.cpu_s_per_million_deliveries

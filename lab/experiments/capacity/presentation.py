@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from operator import methodcaller
 
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from lab.experiments.fanout.presentation import (
@@ -25,7 +25,7 @@ from lab.experiments.search import (
     summary_of,
 )
 from lab.reporting.formats import number
-from lab.reporting.plots import Line, as_svg, colours_of, legend, panel, panels
+from lab.reporting.plots import Drawing, Line, Panel, colours_of, curves
 from lab.reporting.presentation import (
     CORES_BUSY,
     CPU,
@@ -46,10 +46,8 @@ ROLES = ("web", "workers", "database", "redis", "broker", "locust")
 HELD = Column("held /s", held_rate, spread=True, brief=True)
 
 
-@as_svg
-def search(width: float, compared: Sequence[Summary]) -> Figure:
+def search(compared: Sequence[Summary]) -> Drawing:
     """The rates that were tried, in turn: a dot where one held, a cross where it broke."""
-    figure, (axes,) = panels(width)
     lines = []
     for summary in compared:
         colour = colours_of(compared)[summary.variant.name]
@@ -58,9 +56,11 @@ def search(width: float, compared: Sequence[Summary]) -> Figure:
             lines.append(Line("" if at else summary.name, points, colour, summary.name))
             for point, step in zip(points, steps, strict=True):
                 lines.append(Line("", [point], colour, form="o" if step.held else "x"))
-    panel(axes, lines, "step of the search", "posts/s offered")
+    return curves(Panel(lines, "step of the search", "posts/s offered", over=_count_steps))
+
+
+def _count_steps(axes: Axes) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    return legend(figure)
 
 
 def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:

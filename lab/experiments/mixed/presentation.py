@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
-from matplotlib import figure as drawn
+from matplotlib.axes import Axes
 
 from lab.experiments.fanout.presentation import AUDIT, LAG_ENDS, LAG_P99
 from lab.experiments.mixed.costs import FEWEST_RATIOS, ROLES, Costs, costs_of
@@ -19,7 +19,7 @@ from lab.experiments.mixed.crossover import (
 )
 from lab.experiments.search import held_rate, remarks_on, summary_of
 from lab.reporting.formats import number
-from lab.reporting.plots import GREY, Line, as_svg, colours_of, legend, panel, panels
+from lab.reporting.plots import GREY, Drawing, Line, Panel, colours_of, curves
 from lab.reporting.presentation import (
     CORES_BUSY,
     CPU,
@@ -57,14 +57,12 @@ def _of_role(role: str) -> Figure:
     return figure
 
 
-@as_svg
-def cost_of_operations(width: float, compared: Sequence[Summary]) -> drawn.Figure:
+def cost_of_operations(compared: Sequence[Summary]) -> Drawing:
     """CPU per operation over the share of reads, in which costs are linear: a line per variant.
 
     The crossover is a band.
     """
-    figure, (axes,) = panels(width)
-    lines = []
+    lines, edges = [], _edges(compared)
     for name, colour in colours_of(compared).items():
         of_one = [one for one in compared if one.variant.name == name and _is_drawn(one)]
         shares = [share_of_reads(_reads(one)) for one in of_one]
@@ -72,17 +70,24 @@ def cost_of_operations(width: float, compared: Sequence[Summary]) -> drawn.Figur
         lines.append(Line(name, list(zip(shares, medians, strict=True)), colour, form="o-"))
         for share, one in zip(shares, of_one, strict=True):
             lines.append(Line("", [(share, end) for end in one.spread(COST.figure)], colour, name))
-    panel(axes, lines, "pages read per post, by their share of all operations", "CPU ms each")
+
+    def finish(axes: Axes) -> None:
+        if edges:
+            ends = share_of_reads(min(edges)), share_of_reads(max(edges))
+            axes.axvspan(*ends, color=GREY, alpha=0.3, linewidth=0)
+        axes.set_xticks([*map(share_of_reads, TICKS)], [f"{reads:g}" for reads in TICKS])
+        axes.set_xlim(0, 1)
+
+    reads = "pages read per post, by their share of all operations"
+    return curves(Panel(lines, reads, "CPU ms each", over=finish))
+
+
+def _edges(compared: Sequence[Summary]) -> list[float]:
+    """Return where push and pull cross, in pages read per post."""
     found = [bracket for bracket in crossovers(compared) if isinstance(bracket, Bracket)]
-    edges = [bracket.at for bracket in found]
     if len(found) == 1:
-        edges = [found[0].low, found[0].high]
-    if edges:
-        ends = share_of_reads(min(edges)), share_of_reads(max(edges))
-        axes.axvspan(*ends, color=GREY, alpha=0.3, linewidth=0)
-    axes.set_xticks([*map(share_of_reads, TICKS)], [f"{reads:g}" for reads in TICKS])
-    axes.set_xlim(0, 1)
-    return legend(figure)
+        return [found[0].low, found[0].high]
+    return [bracket.at for bracket in found]
 
 
 def _is_drawn(summary: Summary) -> bool:
@@ -194,7 +199,6 @@ PRESENTATION = Presentation(
     headline=COST,
     axis="CPU time of the service, ms per operation",
     findings=AUDIT,
-    contrast="{name} costs {ratio} times as much.",
     measures_generator=True,
     pictures=(
         Plot(

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from matplotlib import figure as drawn
-
 from lab.experiments.fanout.presentation import AUDIT, LAG_ENDS
 from lab.experiments.overload.steps import (
     COLLAPSED,
@@ -18,7 +16,7 @@ from lab.experiments.overload.steps import (
     void,
 )
 from lab.reporting.formats import number, percent
-from lab.reporting.plots import INK, Line, as_svg, colours_of, legend, panel, panels
+from lab.reporting.plots import INK, Drawing, Line, Panel, colours_of, curves
 from lab.reporting.presentation import OFFERED, Column, Plot, Presentation, extra
 from lab.results.result import Result
 from lab.results.summary import Summary
@@ -27,10 +25,8 @@ from launch.variants import Variant
 GOODPUT = Column("goodput/s", extra("goodput_rps"), spread=True, brief=True)
 
 
-@as_svg
-def goodput(width: float, compared: Sequence[Summary]) -> drawn.Figure:
+def goodput(compared: Sequence[Summary]) -> Drawing:
     """Accepted, refused and failed posts against offered ones; a ring: the first step again."""
-    figure, (above, below) = panels(width, 2)
     accepted, not_accepted = [], []
     for name, colour in colours_of(compared).items():
         steps = [summary for summary in compared if summary.variant.name == name]
@@ -47,9 +43,10 @@ def goodput(width: float, compared: Sequence[Summary]) -> drawn.Figure:
         for figure_name, form in (("refused_rps", "-o"), ("failed_rps", ":o")):
             points = _points(steps, figure_name)[:rising]
             not_accepted.append(Line("", points, colour, f"{name}, {figure_name}", form))
-    panel(above, accepted, "", "posts/s accepted", from_0="xy")
-    panel(below, not_accepted, "posts/s offered", "posts/s not accepted", from_0="xy")
-    return legend(figure, above)
+    return curves(
+        Panel(accepted, "", "posts/s accepted", from_0="xy"),
+        Panel(not_accepted, "posts/s offered", "posts/s not accepted", from_0="xy"),
+    )
 
 
 def _points(steps: Sequence[Summary], name: str) -> list[tuple[float, float]]:
@@ -166,8 +163,6 @@ PRESENTATION = Presentation(
     axis="posts accepted per second",
     findings=AUDIT,
     more_is_better=True,
-    tie_break="lag, then cores",
-    contrast="That is {ratio} times what {name} answered.",
     measures_generator=True,
     pictures=(
         Plot(
