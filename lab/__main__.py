@@ -147,7 +147,7 @@ def give_advice(options: argparse.Namespace) -> int:
     named = [Path(folder) for folder in options.costs.split(",")] if options.costs else None
     measured = measured_costs(named or newest(RESULTS, without=options.check))
     if options.check:
-        table, holds = check(list(read_results(options.check)), measured)
+        table, holds = check(read_results(options.check), measured)
         print_whole(table.as_rich())
         return 0 if holds else 1
     advice = advise(situation, measured, calibration_ms=calibration_ms())

@@ -20,7 +20,7 @@ from lab.advise.situation import Situation
 from lab.experiments.mixed.costs import ROLES
 from lab.reporting.formats import measured as figure
 from lab.reporting.formats import number
-from lab.reporting.table import Table
+from lab.reporting.page import Table
 from launch.variants import GUNICORN, PROXIED
 
 GIB = 2**30

@@ -7,7 +7,7 @@ from lab.advise.model import needs
 from lab.advise.situation import Situation
 from lab.experiments.mixed.costs import ROLES, steady
 from lab.reporting.formats import number
-from lab.reporting.table import Table
+from lab.reporting.page import Table
 from lab.results.result import Result
 
 WITHIN = 0.25

@@ -9,7 +9,7 @@ from lab.bench.tables import name_of, tables
 from lab.bench.targets import Grid
 from lab.progress import print_page
 from lab.reporting import plots
-from lab.reporting.machine import machine
+from lab.reporting.formats import machine
 from lab.reporting.page import Command, Commands, Listing, Page, Picture
 
 PAGE = "report.html"

@@ -6,7 +6,7 @@ from typing import Any
 from lab.bench.record import Record, each_us
 from lab.bench.targets import Grid
 from lab.reporting.formats import number
-from lab.reporting.table import Table
+from lab.reporting.page import Table
 from launch.variants import GUNICORN
 
 READS = ("first page", "deep page", "hydrated")

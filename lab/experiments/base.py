@@ -8,6 +8,7 @@ from typing import NamedTuple
 from lab.reporting.presentation import Presentation
 from lab.results.requests import Requests
 from lab.results.result import Result
+from lab.results.summary import Summary
 from lab.running.load import Load, chosen, generate
 from launch.service import Seed, Service
 from launch.variants import Variant
@@ -120,6 +121,10 @@ class Experiment:
     """Estimated seconds that a run takes before its load and after it."""
     steps: int = 1
     """Estimated runs of a variant for each of its loads."""
+
+    def summaries(self, results: Sequence[Result]) -> list[Summary]:
+        """Group results into the summaries that reports show."""
+        return self.presentation.summaries(results, self.variant)
 
     def loads_of(self, variant: Variant, options: RunOptions) -> list[Load]:
         """Return the loads that the command line chooses and that suit the variant."""

@@ -1,152 +1,153 @@
-"""Comparison of the variants of an experiment: ranking, ties and the answer."""
+"""Comparison of the variants of an experiment: ranking, ties, verdicts and the answer."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 
 from lab.experiments import EXPERIMENTS
+from lab.experiments.base import Experiment
 from lab.reporting.formats import few, number
-from lab.reporting.page import Verdict
-from lab.reporting.presentation import Presentation, Published
-from lab.reporting.table import Chip
+from lab.reporting.page import Chip, Verdict
+from lab.reporting.plots import colours_of
+from lab.reporting.presentation import Published
 from lab.results.result import Result
-from lab.results.summary import WHAT_TO_DO, Deliveries, Figures, Summary, is_tie
+from lab.results.summary import Deliveries, Figures, Summary, is_tie
 from lab.systems.variants import OutsideVariant
 
 ANSWERING = 0.9
 """Variants with a smaller share of successful requests are not compared by speed."""
-CHIPS: dict[StrEnum, str] = {
-    Deliveries.CLEAN: "clean",
-    Deliveries.EXPECTED: "clean",
-    Deliveries.LOST: "lost",
-    Deliveries.NOT_COMPARED: "unknown",
-    Figures.SOUND: "clean",
-    Figures.SHARED: "unknown",
-    Figures.SHORT: "short",
-    Figures.INCONSISTENT: "doubtful",
-    Figures.BUSY: "doubtful",
-    Figures.NONE: "unknown",
+LOOKS: dict[StrEnum, tuple[str, str]] = {
+    Deliveries.CLEAN: ("clean", ""),
+    Deliveries.EXPECTED: ("clean", ""),
+    Deliveries.LOST: (
+        "lost",
+        "the column audit says how much. No other figure there means anything",
+    ),
+    Deliveries.NOT_COMPARED: ("unknown", "it did not finish, or accepted nothing. Read its errors"),
+    Figures.SOUND: ("clean", ""),
+    Figures.SHARED: (
+        "unknown",
+        "other programs used the machine too. Rely on the deliveries alone",
+    ),
+    Figures.SHORT: ("short", "latencies with ≥ are lower bounds. Measure for longer (--run-time)"),
+    Figures.INCONSISTENT: ("doubtful", "they break a law of every measurement. Run it again"),
+    Figures.BUSY: (
+        "doubtful",
+        "other programs used it. End them, or add --shared to judge deliveries alone",
+    ),
+    Figures.NONE: ("unknown", ""),
 }
-"""What a verdict looks like."""
+"""The chip of a verdict, and what to do about it."""
 
 
-def summaries(results: Iterable[Result]) -> list[Summary]:
-    """Group results into summaries, each by its experiment's presentation."""
-    groups: dict[str, list[Result]] = {}
-    for result in results:
-        groups.setdefault(result.experiment, []).append(result)
-    return [
-        summary
-        for name, group in groups.items()
-        for summary in EXPERIMENTS[name].presentation.summaries(group, EXPERIMENTS[name].variant)
-    ]
+def experiment_of(results: Sequence[Result]) -> Experiment:
+    """Return the experiment of results. Raises ValueError if they are of several."""
+    names = sorted({result.experiment for result in results})
+    if len(names) > 1:
+        raise ValueError(f"compare results of one experiment: these have {', '.join(names)}")
+    return EXPERIMENTS[names[0]]
 
 
-def presentation_of(compared: Sequence[Summary]) -> Presentation:
-    return EXPERIMENTS[compared[0].results[0].experiment].presentation
+class Comparison:
+    """The summaries of an experiment's results, and what comes out of them."""
 
+    def __init__(self, results: Sequence[Result]) -> None:
+        self.results = results
+        self.experiment = experiment_of(results)
+        self.presentation = self.experiment.presentation
+        found = self.experiment.summaries(results)
+        self.ranked = self._ranked(found)
+        """The clean variants under the heaviest load, the best first.
 
-def published_beside(compared: Sequence[Summary]) -> Sequence[Published]:
-    """Return the published figures; none beside other loads or nothing but others' services."""
-    presentation = presentation_of(compared)
-    is_ours = any(not isinstance(summary.variant, OutsideVariant) for summary in compared)
-    is_alike = presentation.is_published_load(compared[-1].results[0])
-    return presentation.published if is_ours and is_alike else ()
+        Empty where the load generator was the limit of one of them.
+        """
+        self.verdict = self.presentation.verdict(found)
+        """The answer of an experiment that doesn't look for the best variant."""
+        self.summaries = found if self.verdict else self._in_order(found)
+        """Load by load, those that are ranked first, the best on top."""
+        self.colours = colours_of(self.summaries)
+        """By the names of variants."""
 
+    def _ranked(self, found: Sequence[Summary]) -> list[Summary]:
+        clean = [
+            summary
+            for summary in found
+            if summary.load == found[-1].load
+            and summary.is_clean
+            and summary.can_be_compared
+            and summary.variant.is_ranked
+        ]
+        if any(map(self.presentation.is_limited, clean)):
+            return []
+        return sorted(clean, key=self.presentation.rank)
 
-def in_order(compared: Sequence[Summary]) -> list[Summary]:
-    """Return the summaries load by load, those that are ranked first, the best on top."""
-    best = [id(summary) for summary in ranked(compared)]
-    if presentation_of(compared).verdict(compared):
-        return list(compared)
-    loads = list(dict.fromkeys(summary.load for summary in compared))
-    places = {name: at for at, name in enumerate(best)}
-    return sorted(
-        compared, key=lambda one: (loads.index(one.load), places.get(id(one), len(compared)))
-    )
+    def _in_order(self, found: Sequence[Summary]) -> list[Summary]:
+        loads = list(dict.fromkeys(summary.load for summary in found))
+        rest = [summary for summary in found if summary not in self.ranked]
+        return sorted([*self.ranked, *rest], key=lambda summary: loads.index(summary.load))
 
+    @property
+    def published(self) -> Sequence[Published]:
+        """The published figures; none beside other loads or nothing but others' services."""
+        is_ours = any(not isinstance(one.variant, OutsideVariant) for one in self.summaries)
+        is_alike = self.presentation.is_published_load(self.summaries[-1].results[0])
+        return self.presentation.published if is_ours and is_alike else ()
 
-def ranked(compared: Sequence[Summary]) -> list[Summary]:
-    """Return the clean variants under the heaviest load, the best first.
+    @property
+    def answer(self) -> str:
+        """What came out, in two or three sentences."""
+        shown, compared, best = self.presentation, self.summaries, self.ranked
+        limited = [summary.name for summary in compared if shown.is_limited(summary)]
+        if self.verdict:
+            return self.verdict
+        if limited:
+            return (
+                f"Not ranked: Locust itself was the limit of {_listed(limited)}. Offer less, with "
+                "fewer users."
+            )
+        if not best and any(one.is_clean and not one.figures.can_be_compared for one in compared):
+            return (
+                "Not ranked: what finished with a clean audit has no figures that can be compared."
+            )
+        if not best:
+            return f"No variant {shown.condition}. See the errors."
+        parts = (shown.praise(best[0]), self._ties(), self._contrast(), shown.beside(compared))
+        return " ".join(filter(None, parts))
 
-    Empty where the load generator was the limit of one of them: then the figures are Locust's.
-    """
-    presentation = presentation_of(compared)
-    heaviest = [summary for summary in compared if summary.load == compared[-1].load]
-    sound = [summary for summary in heaviest if summary.is_clean and summary.can_be_compared]
-    clean = [summary for summary in sound if summary.variant.is_ranked]
-    if not presentation.measures_generator and any(
-        summary.generator_saturated for summary in clean
-    ):
-        return []
-    return sorted(clean, key=presentation.rank)
+    def _ties(self) -> str:
+        """Name the variants that the headline can't tell from the first."""
+        shown, (first, *others) = self.presentation, self.ranked
+        tied = [one.name for one in others if is_tie(first, one, shown.headline.figure)]
+        if not tied:
+            return ""
+        why = f"; {shown.tie_break} put it first" if shown.tie_break else ""
+        return f"By {shown.headline.label} it ties with {_listed(tied)}{why}."
 
+    def _contrast(self) -> str:
+        """Compare the first with the last of those that answer most requests, unless they tie."""
+        shown, (first, *others) = self.presentation, self.ranked
+        figure = shown.headline.figure
+        answering = [one for one in others if (one.median(lambda r: r.success) or 0) > ANSWERING]
+        values = {one.name: one.median(figure) or 0.0 for one in answering}
+        pick = min if shown.more_is_better else max
+        last = pick(answering, key=lambda one: values[one.name], default=first)
+        best_value = first.median(figure)
+        if is_tie(first, last, figure) or not (best_value and values[last.name]):
+            return ""
+        ratio = values[last.name] / best_value
+        rates = [number(one.median(lambda r: r.achieved_rps)) for one in (last, first)]
+        bound = "at least " if shown.headline.is_latency and last.is_cut_off else ""
+        times = bound + number(1 / ratio if shown.more_is_better else ratio)
+        return shown.contrast.format(name=last.name, ratio=times, rates=" against ".join(rates))
 
-def worst_audit(summary: Summary) -> dict[str, int] | None:
-    """Return the audit that found most; None unless every run has one."""
-    audits = [result.audit for result in summary.results if result.audit is not None]
-    if len(audits) < len(summary.results):
-        return None
-    findings = presentation_of([summary]).findings
-    return max(audits, key=lambda audit: sum(audit[kind] for kind in findings))
-
-
-def answer(compared: Sequence[Summary]) -> str:
-    """Say in two or three sentences what came out."""
-    presentation, best = presentation_of(compared), ranked(compared)
-    if verdict := presentation.verdict(compared):
-        return verdict
-    saturated = [summary.name for summary in compared if summary.generator_saturated]
-    if saturated and not presentation.measures_generator:
-        return (
-            f"Not ranked: Locust itself was the limit of {_listed(saturated)}. Offer less, with "
-            "fewer users."
-        )
-    if not best and any(one.is_clean and not one.figures.can_be_compared for one in compared):
-        return "Not ranked: what finished with a clean audit has no figures that can be compared."
-    if not best:
-        return f"No variant {presentation.condition}. See the errors."
-    parts = presentation.praise(best[0]), _ties(best), _contrast(best)
-    return " ".join(filter(None, (*parts, presentation.beside(compared))))
-
-
-def _ties(best: Sequence[Summary]) -> str:
-    """Name the variants that the headline can't tell from the first."""
-    presentation = presentation_of(best)
-    figure = presentation.headline.figure
-    tied = [summary.name for summary in best[1:] if is_tie(best[0], summary, figure)]
-    if not tied:
-        return ""
-    what = presentation.headline.label
-    why = f"; {presentation.tie_break} put it first" if presentation.tie_break else ""
-    return f"By {what} it ties with {_listed(tied)}{why}."
-
-
-def _contrast(best: Sequence[Summary]) -> str:
-    """Compare the first with the last of those that answer most requests, unless they tie."""
-    presentation, first = presentation_of(best), best[0]
-    figure = presentation.headline.figure
-    answering = [
-        summary for summary in best[1:] if (summary.median(lambda r: r.success) or 0) > ANSWERING
-    ]
-    values = {summary.name: summary.median(figure) or 0.0 for summary in answering}
-    pick = min if presentation.more_is_better else max
-    last = pick(answering, key=lambda summary: values[summary.name], default=first)
-    best_value = first.median(figure)
-    if is_tie(first, last, figure) or not (best_value and values[last.name]):
-        return ""
-    ratio = values[last.name] / best_value
-    rates = " against ".join(number(one.median(lambda r: r.achieved_rps)) for one in (last, first))
-    bound = "at least " if presentation.headline.is_latency and last.is_cut_off else ""
-    times = number(1 / ratio if presentation.more_is_better else ratio)
-    return presentation.contrast.format(name=last.name, ratio=bound + times, rates=rates)
-
-
-def verdicts(compared: Sequence[Summary]) -> list[Verdict]:
-    """Return what became of deliveries, and what figures are worth, the worst first."""
-    return [
-        _verdict("Deliveries", Deliveries, [(one.name, one.deliveries) for one in compared]),
-        _verdict("Figures", Figures, [(one.name, one.figures) for one in compared]),
-    ]
+    @property
+    def verdicts(self) -> list[Verdict]:
+        """What became of deliveries, and what figures are worth, the worst first."""
+        deliveries = [(one.name, one.deliveries) for one in self.summaries]
+        figures = [(one.name, one.figures) for one in self.summaries]
+        return [
+            _verdict("Deliveries", Deliveries, deliveries),
+            _verdict("Figures", Figures, figures),
+        ]
 
 
 def _verdict(about: str, values: type[StrEnum], found: Sequence[tuple[str, StrEnum]]) -> Verdict:
@@ -155,8 +156,9 @@ def _verdict(about: str, values: type[StrEnum], found: Sequence[tuple[str, StrEn
         names = [name for name, judged in found if judged is value]
         where = f" in {few(names)}" if len(names) < len(found) else ""
         if names:
-            chip = Chip(CHIPS[value], value.capitalize())
-            by_value.append((chip, where + WHAT_TO_DO.get(value, "")))
+            kind, advice = LOOKS[value]
+            text = f"{where}: {advice}" if advice else where
+            by_value.append((Chip(kind, value.capitalize()), text))
     return Verdict(about, by_value)
 
 

@@ -1,9 +1,13 @@
-"""Formats of numbers and names in reports."""
+"""Figures, names and machines in words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 LEAST = 0.001
 """Smaller figures are not told apart."""
+README_MS = 18.0
+"""For the fixed piece of Python (calibration), on the README's machine when nothing else ran."""
+ABOUT = 1.25
 
 
 def number(value: float | None) -> str:
@@ -25,3 +29,30 @@ def few(names: Sequence[str]) -> str:
 
 def percent(share: float | None) -> str:
     return "-" if share is None else f"{share:.2%}"
+
+
+def machine(environments: Sequence[Mapping[str, Any]]) -> str:
+    """Describe the machine and the servers of runs."""
+    env = environments[0]
+    named = [pair for one in environments for pair in one["servers"].items()]
+    servers = sorted({f"{role} {text}" if text[0].isdigit() else text for role, text in named})
+    software = ", ".join([f"Python {env['python']}", *servers])
+    speeds = [one["calibration_ms"] for one in environments]
+    return (
+        f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, {software}, commit "
+        f"{env['commit'] or 'unknown'}. {speed(speeds)}"
+    )
+
+
+def speed(speeds_ms: Sequence[float]) -> str:
+    """Compare the time for a fixed piece of Python with the README's machine."""
+    low, high = min(speeds_ms), max(speeds_ms)
+    times = [took_ms / README_MS for took_ms in (low, high)]
+    took = f"{low:g} ms" if low == high else f"{low:g} to {high:g} ms"
+    if max(times) <= ABOUT:
+        return f"It is as fast as the README's when nothing else ran there (calibration {took})."
+    ratio = f"{times[1]:.1f}" if high / low <= ABOUT else f"{times[0]:.1f} to {times[1]:.1f}"
+    return (
+        f"For the same Python it took {ratio} times as long as the README's when nothing else ran "
+        f"there (calibration {took}, not {README_MS:g})."
+    )

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from lab.reporting import plots
 from lab.reporting.formats import measured, number, percent
+from lab.reporting.page import Cell, Table
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
 from launch.variants import Variant
@@ -23,6 +24,14 @@ class Column(NamedTuple):
     """Shown in the terminal and by ``lab compare``."""
     is_latency: bool = False
     """A lower bound where the window was too short (``lab.results.laws.is_cut_off``)."""
+
+    def cell(self, summary: Summary) -> str:
+        """Write the median, of some columns with the smallest and the largest of several runs."""
+        shown = self.write(summary.median(self.figure))
+        low, high = map(self.write, summary.spread(self.figure))
+        if self.spread and low != high and shown != "-":
+            shown = f"{shown} ({low} … {high})"
+        return f"≥ {shown}" if self.is_latency and summary.is_cut_off and shown != "-" else shown
 
 
 class Published(NamedTuple):
@@ -48,6 +57,8 @@ P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"), is_latency=True)
 P99 = Column("p99 ms", lambda r: r.latency_ms.get("p99"), spread=True, is_latency=True)
 IN_FLIGHT = Column("in flight", lambda r: r.balance.in_flight if r.balance else None)
 CORES_BUSY = Column("cores busy", lambda r: r.cores_busy, measured)
+VERDICTS = ("variant", "audit", "figures")
+"""The columns before the figures."""
 LATENCY = Plot(
     "Latency",
     "The share of requests that were answered within a time, from every request's own time.",
@@ -143,3 +154,37 @@ class Presentation:
         if value is None:
             return *self.ranks_first(summary), float("inf")
         return *self.ranks_first(summary), -value if self.more_is_better else value
+
+    def is_limited(self, summary: Summary) -> bool:
+        """Return whether Locust was the limit, so that the figures are Locust's."""
+        return summary.generator_saturated and not self.measures_generator
+
+    def table(self, rows: Sequence[Sequence[Cell]], text: str = "") -> Table:
+        """Return the table of all figures; rows begin with the variant and its verdicts."""
+        head = [*VERDICTS, *(column.label for column in self.columns)]
+        brief = [*VERDICTS, *(column.label for column in self.columns if column.brief)]
+        return Table("All figures", head, rows, text, brief)
+
+    def audit(self, summary: Summary) -> str:
+        """Say what the audits of a summary found."""
+        audits = [result.audit for result in summary.results if result.audit is not None]
+        if len(audits) < len(summary.results):
+            return "DID NOT FINISH"
+        worst = max(audits, key=lambda audit: sum(audit[kind] for kind in self.findings))
+        clean = "nothing to audit" if worst.get("expected") == 0 else "clean"
+        verdict = clean if worst["ok"] else _found(worst, self.findings)
+        if summary.objection:
+            return f"{summary.objection}: {verdict}"
+        if summary.as_expected:
+            return verdict if worst["ok"] else f"{verdict} (as expected)"
+        return f"FAILED: {verdict}"
+
+
+def _found(audit: Mapping[str, int], kinds: Sequence[str]) -> str:
+    """Name the findings: by their share of what was expected if the audit knows it."""
+    whole = audit.get("expected")
+    counts = {kind: audit[kind] for kind in kinds if audit[kind]}
+    return ", ".join(
+        f"{count:,} {kind}" if whole is None else f"{count / max(1, whole):.1%} {kind}"
+        for kind, count in counts.items()
+    )

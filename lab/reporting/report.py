@@ -7,22 +7,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from lab.reporting import plots, tables
-from lab.reporting.comparison import (
-    answer,
-    in_order,
-    presentation_of,
-    published_beside,
-    ranked,
-    summaries,
-    verdicts,
-)
-from lab.reporting.formats import number
-from lab.reporting.machine import machine
-from lab.reporting.page import Command, Commands, Listing, Page, Part, Picture
+from lab.reporting import plots
+from lab.reporting.comparison import LOOKS, Comparison
+from lab.reporting.formats import machine, number
+from lab.reporting.page import Chip, Command, Commands, Listing, Page, Part, Picture, Table
 from lab.results import laws
 from lab.results.result import Result, results_of
-from lab.results.summary import HARM, Summary
+from lab.results.summary import HARM, Deliveries, Summary
 
 LIMITATION = (
     "Figures are of the measured window alone, after a warm-up. With closed arrivals a user who "
@@ -50,64 +41,62 @@ def report(folder: Path) -> int:
     """Print the comparison, write it beside the results, and return the exit status.
 
     Writes report.html, report.md, its first picture as headline.svg, results.csv (a row a run) and
-    results.json. Raises ValueError if there are no results.
+    results.json. Raises ValueError if there are no results, or those of several experiments.
     """
-    results = results_of(folder)
-    compared = in_order(summaries(results))
-    rows = list(map(_with_verdict, results))
-    (folder / "results.json").write_text(json.dumps(rows) + "\n")
-    _write_csv(folder / "results.csv", rows)
-    page = page_of(results, compared)
+    compared = Comparison(results_of(folder))
+    _write_data(folder, compared)
+    page = page_of(compared)
     page.show()
     (folder / "report.md").write_text(page.as_markdown())
     page.write(folder / "report.html")
-    return max((summary.status for summary in compared), key=HARM)
+    return max((summary.status for summary in compared.summaries), key=HARM)
 
 
-def page_of(results: Sequence[Result], compared: Sequence[Summary]) -> Page:
-    presentation = presentation_of(compared)
+def page_of(compared: Comparison) -> Page:
     return Page(
-        title=f"{results[0].experiment}: variants compared",
-        answer=answer(compared),
-        verdicts=verdicts(compared),
+        title=f"{compared.experiment.name}: variants compared",
+        answer=compared.answer,
+        verdicts=compared.verdicts,
         facts={
-            "What was tried": conditions(results, compared),
-            "On what": machine([result.environment for result in results]),
+            "What was tried": conditions(compared),
+            "On what": machine([result.environment for result in compared.results]),
             "What to do with it": advice(compared),
         },
-        parts=list(_parts(results, compared)),
-        lesson=presentation.lesson,
+        parts=list(_parts(compared)),
+        lesson=compared.presentation.lesson,
         files=("results.csv", "results.json"),
     )
 
 
-def _parts(results: Sequence[Result], compared: Sequence[Summary]) -> Iterator[Part]:
-    presentation = presentation_of(compared)
-    text = HEADLINE.format("More" if presentation.more_is_better else "Less")
-    yield Picture(presentation.heading, text, headline(compared), "headline.svg")
-    yield tables.measured(compared)
-    if published := tables.published(compared):
-        yield published
-    if found := remarks(results, compared):
+def _parts(compared: Comparison) -> Iterator[Part]:
+    results, shown = compared.results, compared.presentation
+    text = HEADLINE.format("More" if shown.more_is_better else "Less")
+    yield Picture(shown.heading, text, headline(compared), "headline.svg")
+    yield shown.table([_row(compared, summary) for summary in compared.summaries])
+    if compared.published:
+        yield published(compared)
+    if found := remarks(compared):
         yield Listing("Remarks", found)
-    for plot in presentation.pictures:
+    for plot in shown.pictures:
         if any(map(plot.data, results)):
-            yield Picture(plot.heading, plot.text, plot.draw(compared))
+            yield Picture(plot.heading, plot.text, plot.draw(compared.summaries))
     if failed := [f"{_run(result)}: {error}" for result in results for error in result.errors]:
         yield Listing("Errors", failed)
-    yield Commands("Variants, and how to repeat them", _commands(compared))
-    yield Listing("Limitations", limitations(results, compared))
+    yield Commands("Variants, and how to repeat them", _commands(compared.summaries))
+    yield Listing("Limitations", limitations(compared))
 
 
-def conditions(results: Sequence[Result], compared: Sequence[Summary]) -> str:
+def conditions(compared: Comparison) -> str:
     """Say what all runs had in common."""
+    results, variants = compared.results, compared.colours
     first, repeats = results[0], max(result.repeat for result in results)
-    seed, variants = first.environment.get("seed"), {one.variant.name for one in compared}
+    seed = first.environment.get("seed")
     loads = [result.balance.users for result in results if result.balance]
+    is_one_load = len({result.load for result in results}) == 1
     parts = [
         f"Variants: {len(variants)}, runs: {len(results)}",
         f"medians of {repeats} runs (smallest and largest in brackets)" if repeats > 1 else "",
-        f"{number(max(loads))} users" if loads and len({one.load for one in results}) == 1 else "",
+        f"{number(max(loads))} users" if loads and is_one_load else "",
         f"{seed['people']:,} people with {seed['friends']:,} friends each" if seed else "",
         f"{first.window_s} s measured in each" if first.window_s else "",
         f"begun {first.started_at:.16}",
@@ -115,41 +104,71 @@ def conditions(results: Sequence[Result], compared: Sequence[Summary]) -> str:
     return f"{'; '.join(filter(None, parts))}."
 
 
-def advice(compared: Sequence[Summary]) -> str:
-    best = [] if presentation_of(compared).verdict(compared) else ranked(compared)
-    if not best:
+def advice(compared: Comparison) -> str:
+    if compared.verdict or not compared.ranked:
         return "Compare it with a second run before you rely on a figure."
     return (
-        f"For this load, begin with {best[0].name}, and repeat it on your machine with the "
-        "command under Variants below. Figures of another machine or load don't carry over."
+        f"For this load, begin with {compared.ranked[0].name}, and repeat it on your machine with "
+        "the command under Variants below. Figures of another machine or load don't carry over."
     )
 
 
-def headline(compared: Sequence[Summary]) -> plots.Drawing:
+def _row(compared: Comparison, summary: Summary) -> list[str | Chip]:
+    """Return a line of the table; its swatch has the colour of the variant in the pictures."""
+    shown = compared.presentation
+    deliveries, _ = LOOKS[summary.deliveries]
+    if summary.objection and summary.deliveries is not Deliveries.LOST:
+        deliveries = "doubtful"
+    figures, _ = LOOKS[summary.figures]
+    return [
+        Chip("", summary.name, compared.colours[summary.variant.name]),
+        Chip(deliveries, shown.audit(summary)),
+        Chip(figures, summary.figures),
+        *(column.cell(summary) for column in shown.columns),
+    ]
+
+
+def published(compared: Comparison) -> Table:
+    """Return the columns for which somebody published a figure."""
+    shown = compared.presentation
+    known = {label for one in compared.published for label in one.figures}
+    columns = [column for column in shown.columns if column.label in known]
+    rows = [
+        [
+            f"published: {one.what}",
+            *(column.write(one.figures.get(column.label)) for column in columns),
+        ]
+        for one in compared.published
+    ]
+    text = "Their authors' figures, from their machines; never audited. " + shown.published_note
+    head = ["published", *(column.label for column in columns)]
+    return Table("What was published", head, rows, text)
+
+
+def headline(compared: Comparison) -> plots.Drawing:
     """Draw the experiment's main figure, beside what was published."""
-    presentation, column = presentation_of(compared), presentation_of(compared).headline
-    known = plots.colours_of(compared)
-    rows = [_bar(summary, known[summary.variant.name]) for summary in compared]
-    for one in published_beside(compared):
+    shown, column = compared.presentation, compared.presentation.headline
+    rows = [_bar(compared, summary) for summary in compared.summaries]
+    for one in compared.published:
         if (value := one.figures.get(column.label)) is not None:
             part = (one.what, value, plots.PUBLISHED)
-            note = _answered(one.figures.get("success")) if "success" in one.figures else ""
-            rows.append(plots.Bar(f"published: {one.what}", [part], column.write(value) + note))
-    is_bound = presentation.more_is_better and not presentation.measures_generator
-    offered = max(summary.results[0].offered_rps for summary in compared) if is_bound else None
-    return plots.bars(rows, offered)
+            label = column.write(value) + _answered(one.figures.get("success"))
+            rows.append(plots.Bar(f"published: {one.what}", [part], label))
+    is_bound = shown.more_is_better and not shown.measures_generator
+    offered = max(one.results[0].offered_rps for one in compared.summaries)
+    return plots.bars(rows, offered if is_bound else None)
 
 
-def _bar(summary: Summary, colour: str) -> plots.Bar:
-    column = presentation_of([summary]).headline
+def _bar(compared: Comparison, summary: Summary) -> plots.Bar:
+    column, colour = compared.presentation.headline, compared.colours[summary.variant.name]
     nothing = summary.nothing if summary.finished else "did not finish"
     middle = summary.median(column.figure)
-    label = column.write(middle) + _but(summary) if middle else nothing
+    label = column.write(middle) + _but(compared, summary) if middle else nothing
     bar = plots.bar_of(summary, column.figure, colour, label)
     return bar._replace(is_crossed=not summary.is_clean)
 
 
-def _but(summary: Summary) -> str:
+def _but(compared: Comparison, summary: Summary) -> str:
     """Return what a figure alone hides: an audit, failures or a long lag."""
     if not summary.is_clean:
         return ", not clean" + (" (as expected)" if summary.as_expected else "")
@@ -157,7 +176,7 @@ def _but(summary: Summary) -> str:
         return f", {summary.figures}"
     lag_ms = summary.median(lambda r: r.lag_ms.get("p99")) or 0.0
     late = f", lag {number(lag_ms / 1000)} s" if lag_ms > LATE_MS else ""
-    known = {column.label for column in presentation_of([summary]).columns}
+    known = {column.label for column in compared.presentation.columns}
     success = summary.median(lambda r: r.success)
     return (_answered(success) if "success" in known else "") + late
 
@@ -166,11 +185,14 @@ def _answered(success: float | None) -> str:
     return f", {success:.0%} answered" if success is not None and success < ANSWERED else ""
 
 
-def remarks(results: Sequence[Result], compared: Sequence[Summary]) -> list[str]:
-    unsound = [f"{_run(result)}: {law}" for result in results for law in laws.broken(result)]
-    own = [remark for summary in compared for remark in presentation_of([summary]).remarks(summary)]
-    cut_off = [_implied(summary) for summary in compared if summary.is_cut_off]
-    return [*unsound, *own, *cut_off, *presentation_of(compared).conclusions(compared)]
+def remarks(compared: Comparison) -> list[str]:
+    shown, summaries = compared.presentation, compared.summaries
+    return [
+        *(f"{_run(result)}: {law}" for result in compared.results for law in laws.broken(result)),
+        *(remark for summary in summaries for remark in shown.remarks(summary)),
+        *(_implied(summary) for summary in summaries if summary.is_cut_off),
+        *shown.conclusions(summaries),
+    ]
 
 
 def _implied(summary: Summary) -> str:
@@ -184,18 +206,18 @@ def _run(result: Result) -> str:
     return f"{', '.join(filter(None, (result.variant, result.load)))}, run {result.repeat}"
 
 
-def limitations(results: Sequence[Result], compared: Sequence[Summary]) -> list[str]:
-    environments = [result.environment for result in results]
-    saturated = sorted({one.variant.name for one in compared if one.generator_saturated})
+def limitations(compared: Comparison) -> list[str]:
+    environments = [result.environment for result in compared.results]
+    saturated = {one.variant.name for one in compared.summaries if one.generator_saturated}
     speeds = [env["calibration_ms"] for env in environments]
-    elsewhere = {role for r in results for role, used in r.cpu_s.items() if used is None}
+    elsewhere = {role for r in compared.results for role, used in r.cpu_s.items() if used is None}
     return [
         ELSEWHERE.format(roles=", ".join(sorted(elsewhere))) if elsewhere else ONE_MACHINE,
         LIMITATION,
-        *presentation_of(compared).limitations,
+        *compared.presentation.limitations,
         f"The machine itself was {max(speeds) / min(speeds):.2f} times slower in some runs than in "
         "others (calibration); differences of that size say nothing.",
-        *([f"Locust itself was the limit of {', '.join(saturated)}."] if saturated else []),
+        *([f"Locust itself was the limit of {', '.join(sorted(saturated))}."] if saturated else []),
         *sorted({text for env in environments for text in env.get("limitations", ())}),
         *sorted({text for env in environments for text in env["durability_given_away"]}),
     ]
@@ -221,20 +243,19 @@ def _command(summary: Summary, *, by_load: bool) -> Command:
     return Command(summary.name if by_load else summary.variant.name, env["command"], facts)
 
 
-def _with_verdict(result: Result) -> dict[str, Any]:
-    """Return a run with its verdict; of an overload that of its worst step."""
-    worst = max(summaries([result]), key=lambda one: HARM(one.status))
-    verdict = {name: getattr(worst, name) for name in ("deliveries", "figures", "objection")}
-    return asdict(result) | {"verdict": verdict}
-
-
-def _write_csv(path: Path, results: Sequence[dict[str, Any]]) -> None:
-    rows = [dict(_flat("", result)) for result in results]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    with path.open("w", newline="") as file:
-        table = csv.DictWriter(file, names)
+def _write_data(folder: Path, compared: Comparison) -> None:
+    """Write every run with its verdict; of an overload that of its worst step."""
+    rows = []
+    for result in compared.results:
+        worst = max(compared.experiment.summaries([result]), key=lambda one: HARM(one.status))
+        verdict = {name: getattr(worst, name) for name in ("deliveries", "figures", "objection")}
+        rows.append(asdict(result) | {"verdict": verdict})
+    (folder / "results.json").write_text(json.dumps(rows) + "\n")
+    flat = [dict(_flat("", row)) for row in rows]
+    with (folder / "results.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, list(dict.fromkeys(name for row in flat for name in row)))
         table.writeheader()
-        table.writerows(rows)
+        table.writerows(flat)
 
 
 def _flat(prefix: str, value: Any) -> list[tuple[str, Any]]:

@@ -5,13 +5,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from lab.reporting import plots
-from lab.reporting.comparison import presentation_of, summaries
-from lab.reporting.formats import few
-from lab.reporting.machine import machine
+from lab.reporting.comparison import experiment_of
+from lab.reporting.formats import few, machine
 from lab.reporting.page import Page, Picture
-from lab.reporting.presentation import Column
-from lab.reporting.table import Table
-from lab.reporting.tables import audit, brief, cell, labels
+from lab.reporting.presentation import Column, Presentation
 from lab.results.result import results_of
 from lab.results.summary import ENOUGH_REPEATS, Summary, is_tie
 
@@ -27,16 +24,29 @@ TABLE = "first → second (second ÷ first); the smallest and the largest of sev
 BETTER, WORSE, TIE, NOTHING = "better", "worse", "a tie", "no figure"
 NOT_COMPARED = "not compared, for their audits, laws or Locust"
 
-Pair = tuple[Summary, Summary]
 
+class Pair(NamedTuple):
+    """A variant under a load that both folders have."""
 
-class TwoRuns(NamedTuple):
-    first: Path
-    second: Path
-    pairs: Sequence[Pair]
-    """The variants that both folders have."""
-    unlike: Sequence[str]
-    """Why their figures should not be compared."""
+    before: Summary
+    after: Summary
+
+    def ratio(self, column: Column) -> str:
+        """Return the second figure as a multiple of the first, or that they tie."""
+        old, new = self.before.median(column.figure), self.after.median(column.figure)
+        if not old or new is None:
+            return ""
+        return "tie" if is_tie(*self, column.figure) else f"x {new / old:.3g}"
+
+    def differences(self) -> Iterator[str]:
+        """Yield how the machine or the load of the two differs."""
+        one, other = self.before.results[0], self.after.results[0]
+        for name in MACHINE:
+            if (here := one.environment.get(name)) != (there := other.environment.get(name)):
+                yield f"{name}: {here} and {there}"
+        for name in LOAD:
+            if (here := getattr(one, name)) != (there := getattr(other, name)):
+                yield f"{self.before.name}, {name}: {here:g} and {there:g}"
 
 
 def compare(first: Path, second: Path, *, anyway: bool) -> Path:
@@ -46,128 +56,96 @@ def compare(first: Path, second: Path, *, anyway: bool) -> Path:
     they are of several experiments or share no variant, or if they are of unlike machines or loads
     and not asked to compare ``anyway``.
     """
-    runs = _read_both(first, second)
-    if runs.unlike and not anyway:
-        raise ValueError(f"the runs differ ({'; '.join(runs.unlike)}); --anyway compares them")
-    page = _page(runs)
-    page.show()
-    return page.write(second / PAGE)
-
-
-def _read_both(first: Path, second: Path) -> TwoRuns:
     one, other = results_of(first), results_of(second)
-    experiments = sorted({result.experiment for result in (*one, *other)})
-    if len(experiments) > 1:
-        raise ValueError(f"compare folders of one experiment: these have {', '.join(experiments)}")
-    others = {summary.name: summary for summary in summaries(other)}
-    pairs = [(a, others[a.name]) for a in summaries(one) if a.name in others]
+    experiment = experiment_of([*one, *other])
+    others = {summary.name: summary for summary in experiment.summaries(other)}
+    summaries = experiment.summaries(one)
+    pairs = [Pair(one, others[one.name]) for one in summaries if one.name in others]
     if not pairs:
         raise ValueError(f"{first} and {second} share no variant")
-    unlike = list(dict.fromkeys(difference for pair in pairs for difference in _unlike(*pair)))
-    return TwoRuns(first, second, pairs, unlike)
-
-
-def _page(runs: TwoRuns) -> Page:
-    shown = presentation_of(runs.pairs[0])
-    rows = [_cells(pair, shown.columns) for pair in runs.pairs]
-    table = Table("All figures", labels(shown.columns), rows, TABLE, brief(shown.columns))
-    changes = [bar for pair in runs.pairs for bar in _bars(pair, shown.headline)]
-    return Page(
+    unlike = "; ".join(dict.fromkeys(what for pair in pairs for what in pair.differences()))
+    if unlike and not anyway:
+        raise ValueError(f"the runs differ ({unlike}); --anyway compares them")
+    shown = experiment.presentation
+    verdicts = [_verdict(pair, shown) for pair in pairs]
+    page = Page(
         title="Two runs side by side",
-        answer=_answer(runs),
+        answer=_answer(pairs, verdicts, shown),
         facts={
             "What was compared": (
-                f"{runs.first} → {runs.second}: {len(runs.pairs)} pairs of a variant and a load "
-                "that both have."
+                f"{first} → {second}: {len(pairs)} pairs of a variant and a load that both have."
             ),
-            "The first, on": _machine([first for first, _ in runs.pairs]),
-            "The second, on": _machine([second for _, second in runs.pairs]),
-            "What to do with it": _advice(runs),
+            "The first, on": _machine([pair.before for pair in pairs]),
+            "The second, on": _machine([pair.after for pair in pairs]),
+            "What to do with it": _advice(pairs, verdicts, unlike),
         },
-        parts=[Picture(shown.heading, PICTURE, plots.bars(changes)), table],
+        parts=[
+            Picture(shown.heading, PICTURE, plots.bars(_bars(pairs, shown.headline))),
+            shown.table([_row(pair, shown) for pair in pairs], TABLE),
+        ],
     )
+    page.show()
+    return page.write(second / PAGE)
 
 
 def _machine(compared: Sequence[Summary]) -> str:
     return machine([result.environment for summary in compared for result in summary.results])
 
 
-def _bars(pair: Pair, column: Column) -> list[plots.Bar]:
+def _bars(pairs: Sequence[Pair], column: Column) -> list[plots.Bar]:
     """Return a grey bar for the first, and one in colour with the change for the second."""
-    before, after = (cell(one, column._replace(spread=False)) for one in pair)
-    change = _ratio(*pair, column)
-    after += f" ({change})" if change else ""
-    return [
-        plots.bar_of(pair[0], column.figure, plots.GREY, before),
-        plots.bar_of(pair[1], column.figure, plots.SERIES[0], after, "second"),
-    ]
+    bars, column = [], column._replace(spread=False)
+    for pair in pairs:
+        before, after = map(column.cell, pair)
+        change = pair.ratio(column)
+        after += f" ({change})" if change else ""
+        bars.append(plots.bar_of(pair.before, column.figure, plots.GREY, before))
+        bars.append(plots.bar_of(pair.after, column.figure, plots.SERIES[0], after, "second"))
+    return bars
 
 
-def _answer(runs: TwoRuns) -> str:
+def _row(pair: Pair, shown: Presentation) -> list[str]:
+    """Return the figures of both, with their ratios or that they tie."""
+    verdicts = (tuple(map(shown.audit, pair)), tuple(one.figures for one in pair))
+    row = [pair.before.name]
+    row += [after if before == after else f"{before} → {after}" for before, after in verdicts]
+    for column in shown.columns:
+        before, after = map(column.cell, pair)
+        ratio = pair.ratio(column)
+        row.append(f"{before} → {after}" + (f" ({ratio})" if ratio else ""))
+    return row
+
+
+def _answer(pairs: Sequence[Pair], verdicts: Sequence[str], shown: Presentation) -> str:
     """Tell by the headline which variants are better in the second folder, and which are worse."""
     found: dict[str, list[str]] = {}
-    for pair in runs.pairs:
-        found.setdefault(_verdict(*pair), []).append(pair[0].name)
+    for pair, verdict in zip(pairs, verdicts, strict=True):
+        found.setdefault(verdict, []).append(pair.before.name)
     kinds = (BETTER, WORSE, TIE, NOTHING, NOT_COMPARED)
     listed = "; ".join(f"{kind}: {few(found[kind])}" for kind in kinds if kind in found)
-    headline = presentation_of(runs.pairs[0]).headline.label
-    return f"By {headline}, in the second folder: {listed}."
+    return f"By {shown.headline.label}, in the second folder: {listed}."
 
 
-def _verdict(before: Summary, after: Summary) -> str:
-    shown = presentation_of([before])
-    saturated = before.generator_saturated or after.generator_saturated
-    if not (before.can_be_compared and after.can_be_compared):
+def _verdict(pair: Pair, shown: Presentation) -> str:
+    if any(shown.is_limited(one) or not one.can_be_compared for one in pair):
         return NOT_COMPARED
-    if saturated and not shown.measures_generator:
-        return NOT_COMPARED
-    old, new = before.median(shown.headline.figure), after.median(shown.headline.figure)
+    figure = shown.headline.figure
+    old, new = pair.before.median(figure), pair.after.median(figure)
     if old is None or new is None:
         return NOTHING
-    if is_tie(before, after, shown.headline.figure):
+    if is_tie(*pair, figure):
         return TIE
     return BETTER if (new > old) == shown.more_is_better else WORSE
 
 
-def _advice(runs: TwoRuns) -> str:
-    if runs.unlike:
-        return f"Don't conclude anything: the runs differ ({'; '.join(runs.unlike)})."
-    wrong = sorted({one.name for pair in runs.pairs for one in pair if not one.can_be_compared})
+def _advice(pairs: Sequence[Pair], verdicts: Sequence[str], unlike: str) -> str:
+    if unlike:
+        return f"Don't conclude anything: the runs differ ({unlike})."
+    wrong = sorted({one.name for pair in pairs for one in pair if not one.can_be_compared})
     if wrong:
         return f"Read the audits and errors of {', '.join(wrong)} first."
-    if all(_verdict(*pair) == TIE for pair in runs.pairs):
+    if set(verdicts) == {TIE}:
         return "Keep what is simpler: a tie proves no difference."
-    if any(len(one.results) < ENOUGH_REPEATS for pair in runs.pairs for one in pair):
+    if any(len(one.results) < ENOUGH_REPEATS for pair in pairs for one in pair):
         return "Repeat both with --repeat 3 before you rely on a difference."
     return "Run both in one session before you rely on a difference: machines change over time."
-
-
-def _cells(pair: Pair, columns: Sequence[Column]) -> list[str]:
-    verdicts = (tuple(map(audit, pair)), tuple(one.figures for one in pair))
-    changed = (after if before == after else f"{before} → {after}" for before, after in verdicts)
-    return [pair[0].name, *changed, *(_change(*pair, column) for column in columns)]
-
-
-def _change(before: Summary, after: Summary, column: Column) -> str:
-    """Write a figure of both runs, and their ratio or that they tie."""
-    figures = f"{cell(before, column)} → {cell(after, column)}"
-    ratio = _ratio(before, after, column)
-    return f"{figures} ({ratio})" if ratio else figures
-
-
-def _ratio(before: Summary, after: Summary, column: Column) -> str:
-    old, new = before.median(column.figure), after.median(column.figure)
-    if not old or new is None:
-        return ""
-    return "tie" if is_tie(before, after, column.figure) else f"x {new / old:.3g}"
-
-
-def _unlike(before: Summary, after: Summary) -> Iterator[str]:
-    """Yield how the machine or the load of a pair differs."""
-    one, other = before.results[0], after.results[0]
-    for name in MACHINE:
-        if (here := one.environment.get(name)) != (there := other.environment.get(name)):
-            yield f"{name}: {here} and {there}"
-    for name in LOAD:
-        if (here := getattr(one, name)) != (there := getattr(other, name)):
-            yield f"{before.name}, {name}: {here:g} and {there:g}"

@@ -1,7 +1,7 @@
 """A result: what one run of one variant measured, as it is written to result.json."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -127,14 +127,7 @@ def _sum(parts: Iterable[float | None]) -> float | None:
     return None if None in known else sum(part for part in known if part is not None)
 
 
-def results_of(folder: Path) -> list[Result]:
-    """Read every result below a folder, oldest first. Raises ValueError if there is none."""
-    if results := list(read_results(folder)):
-        return results
-    raise ValueError(f"there are no results in {folder}")
-
-
-def read_results(folder: Path) -> Iterator[Result]:
+def read_results(folder: Path) -> list[Result]:
     """Read every result below a folder, oldest first. Raises ValueError for a malformed one."""
     results = []
     for path in folder.rglob(FILE):
@@ -142,4 +135,11 @@ def read_results(folder: Path) -> Iterator[Result]:
             results.append(Result(**json.loads(path.read_text())))
         except TypeError as error:
             raise ValueError(f"{path} is no result of this laboratory: {error}") from error
-    yield from sorted(results, key=lambda result: result.started_at)
+    return sorted(results, key=lambda result: result.started_at)
+
+
+def results_of(folder: Path) -> list[Result]:
+    """Read the results below a folder. Raises ValueError if there is none."""
+    if results := read_results(folder):
+        return results
+    raise ValueError(f"there are no results in {folder}")

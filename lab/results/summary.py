@@ -40,14 +40,6 @@ class Figures(StrEnum):
 
 
 GOOD = (Deliveries.CLEAN, Deliveries.EXPECTED, Figures.SOUND, Figures.SHARED)
-WHAT_TO_DO: dict[StrEnum, str] = {
-    Deliveries.LOST: ": the column audit says how much. No other figure there means anything",
-    Deliveries.NOT_COMPARED: ": it did not finish, or accepted nothing. Read its errors",
-    Figures.SHARED: ": other programs used the machine too. Rely on the deliveries alone",
-    Figures.SHORT: ": latencies with ≥ are lower bounds. Measure for longer (--run-time)",
-    Figures.INCONSISTENT: ": they break a law of every measurement. Run it again",
-    Figures.BUSY: ": other programs used it. End them, or add --shared to judge deliveries alone",
-}
 
 
 def deliveries_of(variant: Variant, result: Result) -> Deliveries:

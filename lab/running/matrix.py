@@ -6,9 +6,7 @@ from pathlib import Path
 
 from lab.experiments.base import Experiment, RunOptions
 from lab.progress import console
-from lab.reporting.comparison import presentation_of, summaries
 from lab.results.result import Result, read_results
-from lab.results.summary import Summary
 from lab.running.load import Load
 from lab.running.machine import Shortage
 from lab.running.single_run import run
@@ -26,7 +24,7 @@ def run_matrix(
     loads = [load for variant in variants for load in experiment.loads_of(variant, options)]
     console.print(_estimate(experiment, loads, options.least_repeats))
     try:
-        for repeat in _repeats(options, out):
+        for repeat in _repeats(experiment, options, out):
             first = (repeat - 1) % len(variants)
             rotated = [*variants[first:], *variants[:first]]
             _run_once(experiment, rotated, options, repeat, out)
@@ -84,7 +82,7 @@ def _estimate(experiment: Experiment, loads: Sequence[Load], repeats: int) -> st
     return f"{experiment.name}: {runs}{times}, about {minutes} min"
 
 
-def _repeats(options: RunOptions, out: Path) -> Iterator[int]:
+def _repeats(experiment: Experiment, options: RunOptions, out: Path) -> Iterator[int]:
     """Yield the number of each repeat, until the results in ``out`` are precise enough."""
     for number in count(1):
         yield number
@@ -92,13 +90,15 @@ def _repeats(options: RunOptions, out: Path) -> Iterator[int]:
             continue
         if options.precision is None or number >= MOST_REPEATS:
             return
-        widest = max(map(_width, summaries(read_results(out))))
-        if widest <= options.precision / 100:
+        if _widest(experiment, read_results(out)) <= options.precision / 100:
             return
 
 
-def _width(summary: Summary) -> float:
-    """Return how wide the interval of the headline figure is, as a share of its median."""
-    figure = presentation_of([summary]).headline.figure
-    low, high = summary.spread(figure)
-    return (high - low) / (summary.median(figure) or 1.0)
+def _widest(experiment: Experiment, results: Sequence[Result]) -> float:
+    """Return how wide the widest interval of the headline is, as a share of its median."""
+    figure = experiment.presentation.headline.figure
+    widths = []
+    for summary in experiment.summaries(results):
+        low, high = summary.spread(figure)
+        widths.append((high - low) / (summary.median(figure) or 1.0))
+    return max(widths)

@@ -13,7 +13,7 @@ from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import RunOptions
 from lab.experiments.search import NARROW, STEP, Bracket, Limits, broken, is_far_off
-from lab.reporting.comparison import answer, summaries
+from lab.reporting.comparison import Comparison
 from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
 from launch.variants import Variant
@@ -204,7 +204,7 @@ def test_a_report_has_a_line_per_variant_and_names_the_limit(tmp_path):
 def test_the_answer_names_the_highest_rate_and_the_fan_out_tax():
     other = step(10, variant="sqlite-outbox-bulk")
 
-    said = answer(summaries([step(950), step(1000, variant="sqlite-null"), other]))
+    said = Comparison([step(950), step(1000, variant="sqlite-null"), other]).answer
 
     assert said.startswith("sqlite-inline-setbased holds 950 posts/s: 475,950 deliveries/s")
     assert "That is 95 times what sqlite-outbox-bulk holds" in said

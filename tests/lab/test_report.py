@@ -7,7 +7,7 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
-from lab.reporting.comparison import answer, ranked, summaries
+from lab.reporting.comparison import Comparison
 from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import READING, REPOSITORY, lesson
 from lab.results.result import Balance, Result, read_results
@@ -88,9 +88,9 @@ def test_a_report_names_the_servers_of_all_runs(tmp_path):
 
 
 def test_repeats_give_their_median():
-    (summary,) = summaries(
+    (summary,) = Comparison(
         [result(repeat=n, achieved_rps=rate) for n, rate in ((1, 90), (2, 10), (3, 80))]
-    )
+    ).summaries
 
     assert summary.median(lambda r: r.achieved_rps) == 80
 
@@ -214,20 +214,21 @@ def test_the_answer_names_the_best_clean_variant_and_the_failed_ones():
     quick = result("sqlite-outbox-bulk", achieved_rps=499.0, lag_ms={"p99": 40.0})
     level = result("sqlite-outbox-setbased", achieved_rps=497.0, lag_ms={"p99": 20.0})
     lossy = result("sqlite-inline-bulk", achieved_rps=500.0, audit=HALF)
-    compared = summaries([quick, level, lossy])
+    compared = Comparison([quick, level, lossy])
 
-    assert [summary.variant.name for summary in ranked(compared)] == [
+    assert [summary.variant.name for summary in compared.ranked] == [
         "sqlite-outbox-setbased",
         "sqlite-outbox-bulk",
     ]
-    assert answer(compared).startswith(
+    assert compared.answer.startswith(
         "sqlite-outbox-setbased took 497 of the 500 posts per second that users sent, and 99 % of "
         "them were in every friend's timeline within 20 ms."
     )
-    assert "By posts/s it ties with sqlite-outbox-bulk; lag, then cores put it first." in answer(
-        compared
+    assert (
+        "By posts/s it ties with sqlite-outbox-bulk; lag, then cores put it first."
+        in compared.answer
     )
-    assert "sqlite-inline-bulk" not in answer(compared)
+    assert "sqlite-inline-bulk" not in compared.answer
 
 
 def test_of_variants_with_similar_lags_the_one_with_fewer_busy_cores_is_first():
@@ -236,7 +237,7 @@ def test_of_variants_with_similar_lags_the_one_with_fewer_busy_cores_is_first():
         "sqlite-outbox-bulk", achieved_rps=497.0, lag_ms={"p99": 86.0}, cpu_s={"web": 20.0}
     )
 
-    assert ranked(summaries([dear, cheap]))[0].name == "sqlite-outbox-bulk"
+    assert Comparison([dear, cheap]).ranked[0].name == "sqlite-outbox-bulk"
 
 
 def test_a_latency_is_not_ranked_without_the_rates_beside_it():
@@ -246,9 +247,9 @@ def test_a_latency_is_not_ranked_without_the_rates_beside_it():
         one.experiment = "browse"
         return one
 
-    said = answer(
-        summaries([at("mysql_tuned-1server", 5_500.0, 115.0), at("sqlite-1server", 11_000.0, 7.0)])
-    )
+    said = Comparison(
+        [at("mysql_tuned-1server", 5_500.0, 115.0), at("sqlite-1server", 11_000.0, 7.0)]
+    ).answer
 
     assert (
         "sqlite-1server, stress takes at least 2 times as long, at 7 against 115 requests/s."
@@ -264,9 +265,9 @@ def test_a_difference_within_the_drift_of_the_machine_is_a_tie():
     other = result("sqlite-outbox-bulk", achieved_rps=60.0, failures=0)
     other.environment = slowed
 
-    assert "ties with sqlite-outbox-bulk" in answer(summaries([quick, slow]))
-    assert "That is 2.33 times what sqlite-outbox-bulk answered." in answer(
-        summaries([quick, other])
+    assert "ties with sqlite-outbox-bulk" in Comparison([quick, slow]).answer
+    assert (
+        "That is 2.33 times what sqlite-outbox-bulk answered." in Comparison([quick, other]).answer
     )
 
 
@@ -276,9 +277,9 @@ def test_with_enough_runs_the_spread_decides_a_tie():
 
     quick = runs("sqlite-inline-bulk", 120.0, 121.0, 122.0)
 
-    assert "ties with" in answer(summaries(quick + runs("sqlite-outbox-bulk", 90.0, 110.0, 121.0)))
-    assert "ties with" not in answer(
-        summaries(quick + runs("sqlite-outbox-bulk", 90.0, 91.0, 92.0))
+    assert "ties with" in Comparison(quick + runs("sqlite-outbox-bulk", 90.0, 110.0, 121.0)).answer
+    assert (
+        "ties with" not in Comparison(quick + runs("sqlite-outbox-bulk", 90.0, 91.0, 92.0)).answer
     )
 
 
@@ -304,16 +305,16 @@ def test_external_servers_are_not_measured(tmp_path):
 
 
 def test_a_pull_store_is_not_ranked():
-    compared = summaries([result(), result("sqlite-pull", achieved_rps=500.0)])
+    compared = Comparison([result(), result("sqlite-pull", achieved_rps=500.0)])
 
-    assert [summary.name for summary in ranked(compared)] == ["sqlite-inline-bulk"]
+    assert [summary.name for summary in compared.ranked] == ["sqlite-inline-bulk"]
 
 
 def test_nothing_is_ranked_if_the_generator_was_saturated():
-    compared = summaries([result(), result("sqlite-outbox-bulk", generator_saturated=True)])
+    compared = Comparison([result(), result("sqlite-outbox-bulk", generator_saturated=True)])
 
-    assert ranked(compared) == []
-    assert answer(compared).startswith(
+    assert compared.ranked == []
+    assert compared.answer.startswith(
         "Not ranked: Locust itself was the limit of sqlite-outbox-bulk"
     )
 
@@ -422,7 +423,7 @@ def test_each_load_has_lines_of_its_own_and_the_heaviest_is_ranked(tmp_path):
     def at(load, variant, rate):
         return result(variant, load=load, achieved_rps=rate)
 
-    compared = summaries(
+    compared = Comparison(
         [
             at("light", "sqlite-inline-bulk", 10.0),
             at("light", "sqlite-outbox-bulk", 9.0),
@@ -431,11 +432,13 @@ def test_each_load_has_lines_of_its_own_and_the_heaviest_is_ranked(tmp_path):
         ]
     )
 
-    assert [summary.name for summary in compared[::3]] == [
+    assert [summary.name for summary in compared.summaries] == [
         "sqlite-inline-bulk, light",
+        "sqlite-outbox-bulk, light",
         "sqlite-outbox-bulk, heavy",
+        "sqlite-inline-bulk, heavy",
     ]
-    assert [summary.name for summary in ranked(compared)] == [
+    assert [summary.name for summary in compared.ranked] == [
         "sqlite-outbox-bulk, heavy",
         "sqlite-inline-bulk, heavy",
     ]
