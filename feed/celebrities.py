@@ -134,7 +134,9 @@ def begin_crossings(store: TimelineStore, *, per_s: float | None = None) -> None
     if above is None:
         return
     _pause.begin(LOOK_EVERY_S)
-    counted = readers.to_active_readers().values_list("person_id").annotate(friends=Count("friend_id"))
+    counted = (
+        readers.to_active_readers().values_list("person_id").annotate(friends=Count("friend_id"))
+    )
     if above:
         known = Celebrity.objects.values("person_id")
         found = counted.filter(friends__gt=above).exclude(person_id__in=known)

@@ -70,6 +70,6 @@ def inject(name: str, side: Side) -> None:
 def _happen(fault: Fault, running: Running) -> str:
     readers = Readers(running)  # without their threads: the load's own look-ups read
     with fault.around(running):
-        at_stake = fault.happen(running, readers)
+        at_stake = fault.inject(running, readers)
     wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
     return f"{fault.text} At stake: {at_stake:,} {fault.at_stake}{wrong}. The fault is over."
