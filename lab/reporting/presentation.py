@@ -105,7 +105,7 @@ class Presentation:
     columns: tuple[Column, ...]
     headline: Column
     """The column that the top picture draws."""
-    axis: str
+    heading: str
     """Heading of that picture: the figure in words, with its unit."""
     findings: tuple[str, ...]
     """The audit's counts that are 0 in a clean run, whose audit is ``ok``."""
@@ -143,10 +143,6 @@ class Presentation:
     """Returns remarks on all summaries together, for below the table."""
     remarks: Callable[[Summary], Sequence[str]] = lambda summary: ()
     """Returns remarks on one summary, for below the table."""
-
-    @property
-    def heading(self) -> str:
-        return self.axis[0].upper() + self.axis[1:]
 
     def rank(self, summary: Summary) -> tuple[float, ...]:
         """Return the sort key of the summaries under the heaviest load, the best first."""

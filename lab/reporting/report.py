@@ -161,9 +161,8 @@ def headline(compared: Comparison) -> plots.Drawing:
 
 def _bar(compared: Comparison, summary: Summary) -> plots.Bar:
     column, colour = compared.presentation.headline, compared.colours[summary.variant.name]
-    nothing = summary.nothing if summary.finished else "did not finish"
     middle = summary.median(column.figure)
-    label = column.write(middle) + _but(compared, summary) if middle else nothing
+    label = column.write(middle) + _but(compared, summary) if middle else summary.nothing
     bar = plots.bar_of(summary, column.figure, colour, label)
     return bar._replace(is_crossed=not summary.is_clean)
 

@@ -6,9 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from lab.running.load import Load
 from launch.processes import RunFailed
 
@@ -47,7 +44,7 @@ class Requests(NamedTuple):
 
     window: tuple[float, float]
     """Start and end, in Unix time."""
-    latency_ms: NDArray[np.float64]
+    latency_ms: Sequence[float]
     """Of the counted requests that succeeded."""
     failures: Counter[str]
     """Of the counted ones, by what went wrong."""
@@ -101,7 +98,7 @@ def read_requests(folder: Path, load: Load) -> Requests:
     chosen = [route for name, route in routes.items() if name in (load.counted or routes)]
     if not chosen:
         raise RunFailed(f"nothing was answered within {load.run_time_s} s: lengthen --run-time")
-    latency_ms = np.array([ms for route in chosen for ms in route.latency_ms], np.float64)
+    latency_ms = [ms for route in chosen for ms in route.latency_ms]
     failures = sum((route.failures for route in chosen), Counter[str]())
     return Requests(window, latency_ms, failures, dict(routes), counted, rows)
 

@@ -87,10 +87,6 @@ class Summary:
         return f"{self.variant.name}, {self.load}" if self.load else self.variant.name
 
     @property
-    def finished(self) -> bool:
-        return all(result.audit is not None for result in self.results)
-
-    @property
     def is_clean(self) -> bool:
         """Every run finished, and its audit found nothing."""
         return all(result.audit is not None and result.audit["ok"] for result in self.results)
@@ -115,6 +111,8 @@ class Summary:
     @property
     def nothing(self) -> str:
         """Text of a picture where there is no figure."""
+        if any(result.audit is None for result in self.results):
+            return "did not finish"
         has_limits = any(result.held is not None for result in self.results)
         return "nothing held" if has_limits else "nothing succeeded"
 

@@ -98,7 +98,7 @@ EXPERIMENT = Experiment(
     presentation=Presentation(
         columns=(OFFERED, SUCCESS, TIMES, VISITS, SUMMARY, P95, CORES_BUSY),
         headline=TIMES,
-        axis="mean of the accumulated times, ms",
+        heading="Mean of the accumulated times, ms",
         findings=("wrong_answers",),
         limitations=(
             f"A request that isn't answered within {TIMEOUT_S} s has failed and is in no latency; "

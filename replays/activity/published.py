@@ -68,7 +68,7 @@ PRESENTATION = replace(
     published=_published(),
     columns=(OFFERED, SUCCESS, ALL_MEAN, ALL_P95, CORES_BUSY),
     headline=ALL_MEAN,
-    axis="mean ms, a time-out counted with what it waited",
+    heading="Mean ms, a time-out counted with what it waited",
     limitations=(
         f"A request that is not answered within {TIMEOUT_S} s has failed; the times are of failed "
         "requests too, as vegeta has them.",

@@ -121,7 +121,7 @@ PRESENTATION = replace(
         CORES_BUSY,
     ),
     headline=SUCCESS,
-    axis="share of the requests that were answered with 201",
+    heading="Share of the requests that were answered with 201",
     contrast="{name} succeeds {ratio} times as often",
     limitations=(
         "Refused is what was answered with an error within a minute, after which a client gives up "

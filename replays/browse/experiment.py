@@ -205,7 +205,7 @@ EXPERIMENT = Experiment(
             CORES_BUSY,
         ),
         headline=P95,
-        axis="p95 of a request, ms",
+        heading="P95 of a request, ms",
         findings=("own_write_missed", "stale", "miscounted"),
         limitations=(ONE_MACHINE,),
         lesson="replays/browse/lesson.md",

@@ -165,7 +165,7 @@ EXPERIMENT = replace(
             CORES_BUSY,
         ),
         headline=RUN_P95,
-        axis="p95 of a request, ramps included, ms",
+        heading="P95 of a request, ramps included, ms",
         limitations=(
             "Run: from the first request to the last, ramps and failed requests included, as k6 "
             "has it; the other figures are of the minute in which all users are there.",

@@ -162,7 +162,7 @@ EXPERIMENT = Experiment(
             CORES_BUSY,
         ),
         headline=ORDINARY_MEAN,
-        axis="mean of the ordinary requests, ms",
+        heading="Mean of the ordinary requests, ms",
         findings=("incomplete", "different", "broken_promises"),
         limitations=(
             "Every user asks ten times, as published, but within the run time of a minute by "

@@ -186,7 +186,7 @@ EXPERIMENT = Experiment(
             CORES_BUSY,
         ),
         headline=SIGNUPS,
-        axis="sign-ups per second",
+        heading="Sign-ups per second",
         findings=("half_made", "lost"),
         more_is_better=True,
         contrast="That is {ratio} times what {name} answered.",

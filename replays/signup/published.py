@@ -134,7 +134,7 @@ EXPERIMENT = replace(
             CORES_BUSY,
         ),
         headline=MEAN,
-        axis="mean of a request, ms",
+        heading="Mean of a request, ms",
         findings=signup.EXPERIMENT.presentation.findings,
         contrast="{name} takes {ratio} times as long",
         limitations=(

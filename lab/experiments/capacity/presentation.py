@@ -110,7 +110,7 @@ PRESENTATION = Presentation(
         CORES_BUSY._replace(brief=True),
     ),
     headline=HELD,
-    axis="highest rate that held, posts per second",
+    heading="Highest rate that held, posts per second",
     findings=AUDIT,
     more_is_better=True,
     tie_break="lag, then cores",

@@ -127,7 +127,7 @@ PRESENTATION = Presentation(
         CORES_BUSY,
     ),
     headline=POSTS,
-    axis="posts per second",
+    heading="Posts per second",
     findings=AUDIT,
     more_is_better=True,
     tie_break="lag, then cores",

@@ -125,7 +125,7 @@ PRESENTATION = Presentation(
         Column("lag at worst s", extra("longest_lag_worst_s")),
     ),
     headline=NORMAL,
-    axis="seconds until all was normal",
+    heading="Seconds until all was normal",
     findings=FINDINGS,
     pictures=(),
     limitations=(

@@ -197,7 +197,7 @@ PRESENTATION = Presentation(
         CORES_BUSY,
     ),
     headline=COST,
-    axis="CPU time of the service, ms per operation",
+    heading="CPU time of the service, ms per operation",
     findings=AUDIT,
     measures_generator=True,
     pictures=(

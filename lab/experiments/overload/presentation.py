@@ -160,7 +160,7 @@ PRESENTATION = Presentation(
         Column("generator late ms", extra("generator_late_ms")),
     ),
     headline=GOODPUT,
-    axis="posts accepted per second",
+    heading="Posts accepted per second",
     findings=AUDIT,
     more_is_better=True,
     measures_generator=True,
