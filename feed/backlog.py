@@ -59,7 +59,7 @@ def _oldest() -> _Oldest:
     if not get_strategy().delivers:
         return _Oldest()
     newest = Post.objects.order_by("-id").values("id")[:1]
-    found = _pending().due().values_list("id", AGE, Subquery(newest)).first()
+    found = _pending().not_set_aside().values_list("id", AGE, Subquery(newest)).first()
     return _Oldest(found[0], found[1].total_seconds(), found[2]) if found else _Oldest()
 
 

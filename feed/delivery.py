@@ -1,4 +1,4 @@
-"""Delivering posts: the one place where timelines are written and receipts are set."""
+"""Delivering posts: claim, batch, deliver, receipt, poison."""
 
 import logging
 import time
@@ -34,32 +34,10 @@ HEAL_EVERY_S = 1.0
 HEAL_WITHIN_S = 2.0
 """After this time no further change is finished before the next batch."""
 HEAL_LEASE_S = 10.0
-"""A process that died while it healed hinders the others for this time."""
-_healed, _retried = Pause(), Pause()
+"""A process that died while it looked after the store hinders the others for this time."""
+_pause_after_look, _pause_after_retry = Pause(), Pause()
 _failed_alone = Remembered(set[int], for_s=3600)
 """Posts that this process could not deliver in a batch of their own."""
-
-
-def deliver(posts: Sequence[Post]) -> None:
-    """Put the posts into every timeline that they are due in, then set their receipts.
-
-    Safe to repeat. The receipts are set only after the store has confirmed; if anything raises,
-    the posts stay in the backlog.
-    """
-    store = get_timeline_store()
-    with transaction.atomic(savepoint=False):  # an exception ends the caller's transaction too
-        epochs.confirm(store)
-        store.deliver(posts)
-        set_receipts(posts)
-
-
-def set_receipts(posts: Sequence[Post]) -> None:
-    """Set the receipts of posts whose deliveries are all confirmed; a receipt never changes."""
-    ids = [post.id for post in posts]
-    if not ids:
-        return
-    count = statements.set_receipts(ids)
-    receipts_set.send(Post, post_ids=ids, count=count)
 
 
 def deliver_one(post_id: int) -> None:
@@ -82,7 +60,7 @@ def deliver_pending(limit: int) -> int:
     locks (on SQLite the database's), held until the receipts commit: a process that dies releases
     its posts by dying, and no two processes claim the same post.
     """
-    _heal()
+    _look_after_store()
     # Don't take SQLite's write lock only to find nothing.
     is_waiting, is_any_aside = statements.look_at_backlog()
     if not is_waiting:
@@ -104,21 +82,21 @@ def _deliver_some(backlog: PostQuerySet, limit: int) -> int:
 
 def _try_again() -> int:
     """Try one of the posts again that were set aside; each may fail slowly, so not all the time."""
-    if not _retried.is_over():
+    if not _pause_after_retry.is_over():
         return 0
     began_at = time.monotonic()
     its_turn = Poison.objects.filter(post=OuterRef("pk"), retry_at__lte=Now())
     tried = _deliver_some(Post.objects.pending().filter(Exists(its_turn)), 1)
-    _retried.begin((time.monotonic() - began_at) / RETRY_SHARE)
+    _pause_after_retry.begin((time.monotonic() - began_at) / RETRY_SHARE)
     return tried
 
 
-def _heal() -> None:
+def _look_after_store() -> None:
     """Look once per second whether the store is still the database's, and what died half-way.
 
     One process does it at a time. What fails stops neither the other steps nor deliveries.
     """
-    if not _healed.is_over():
+    if not _pause_after_look.is_over():
         return
     began_at = time.monotonic()
     store, until = get_timeline_store(), began_at + HEAL_WITHIN_S
@@ -137,7 +115,7 @@ def _heal() -> None:
                 logger.warning("a step of healing failed", exc_info=True)
     took_s = time.monotonic() - began_at
     # Deliveries have half of the time.
-    _healed.begin(took_s if took_s > HEAL_WITHIN_S else HEAL_EVERY_S)
+    _pause_after_look.begin(took_s if took_s > HEAL_WITHIN_S else HEAL_EVERY_S)
 
 
 def _forget_delivered_poison() -> None:
@@ -148,7 +126,7 @@ def _forget_delivered_poison() -> None:
 
 def _due() -> PostQuerySet:
     """Return the posts that are neither set aside nor left to the strategy."""
-    backlog = Post.objects.pending().due()
+    backlog = Post.objects.pending().not_set_aside()
     if get_strategy().grace_s:
         past = Q(created_at__lt=Now() - timedelta(seconds=get_strategy().grace_s))
         backlog = backlog.filter(past | Q(created_at__gt=Now()))  # a clock may have been put back
@@ -177,6 +155,28 @@ def _deliver_claimed(claim: Claim, limit: int) -> int:
         else:
             raise
     return len(posts)
+
+
+def deliver(posts: Sequence[Post]) -> None:
+    """Put the posts into every timeline that they are due in, then set their receipts.
+
+    Safe to repeat. The receipts are set only after the store has confirmed; if anything raises,
+    the posts stay in the backlog.
+    """
+    store = get_timeline_store()
+    with transaction.atomic(savepoint=False):  # an exception ends the caller's transaction too
+        epochs.confirm(store)
+        store.deliver(posts)
+        set_receipts(posts)
+
+
+def set_receipts(posts: Sequence[Post]) -> None:
+    """Set the receipts of posts whose deliveries are all confirmed; a receipt never changes."""
+    ids = [post.id for post in posts]
+    if not ids:
+        return
+    count = statements.set_receipts(ids)
+    receipts_set.send(Post, post_ids=ids, count=count)
 
 
 def _may_be_about_a_post(error: Exception) -> bool:

@@ -20,8 +20,8 @@ class PostQuerySet(models.QuerySet["Post"]):
         """The backlog: posts without a receipt."""
         return self.filter(delivered_at=None)
 
-    def due(self) -> "PostQuerySet":
-        """Posts that are not set aside."""
+    def not_set_aside(self) -> "PostQuerySet":
+        """Posts that are not set aside (``Poison``)."""
         return self.filter(~models.Exists(Poison.objects.filter(post=models.OuterRef("pk"))))
 
 

@@ -85,7 +85,7 @@ def delivered():
 
 def due_now():
     Poison.objects.update(retry_at=Now())
-    delivery._retried.forget()
+    delivery._pause_after_retry.forget()
 
 
 def drain():
