@@ -9,21 +9,21 @@ from accounts.models import Person
 from feed.recipients import Deliveries
 from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Command, Held, Page, Versions
 from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack, unpack_timeline
-from feed.timeline_stores.ring import Part, Ring, Script, deliveries_into
+from feed.timeline_stores.ring import Part, RingStore, deliveries_into, script_of
 from feed.timeline_stores.shards import RECORD_BYTES, records_by_shard, shards_of_records
 
 COMPACTED = 2
 """Most records that a batch moves into rings, for each of its deliveries."""
 
 
-class Log(Ring):
+class Log(RingStore):
     """Rings, and a log per shard: a batch costs one append per shard, not per timeline.
 
     A long log is moved into the rings (compaction, as in LSM trees). Until then its readers look
     through it. docs/decisions/0042.
     """
 
-    script = Script("ring.lua", "log.lua")
+    script = script_of("ring.lua", "log.lua")
 
     def __init__(
         self, alias: str, *, url: str, capacity: int = 800, log_records: int = 2000
@@ -42,13 +42,9 @@ class Log(Ring):
         return self.keys.shards * self.log_records
 
     def key(self, owner_id: int) -> str:
-        """Return the key of an owner's ring."""
         prefix = self.keys.of_shard(owner_id % self.keys.shards)
         (header,) = self.servers.ask(("GETRANGE", f"{prefix}log", 0, RECORD_BYTES - 1))
         return f"{prefix}{_generation(header)}:{owner_id}"
-
-    def discard(self, owner_id: int) -> None:
-        self.servers.call([("UNLINK", self.key(owner_id))])
 
     def find(self, owner_id: int, page: Page) -> Held:
         log, ring, reply = self._log_and_ring(owner_id, page.along)

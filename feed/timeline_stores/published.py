@@ -1,21 +1,19 @@
 """The published baselines: a sorted set per timeline, two commands per delivery, nothing heals."""
 
-from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, Page
-from feed.timeline_stores.redis_store import RedisStore
-
-PORTION = 5_000
-"""Deliveries per round trip of a pipeline; a whole large batch could exceed the time-out."""
+from feed.timeline_stores.base import Command, Held, Page, TimelineStore
+from feed.timeline_stores.redis_cluster import servers_at
+from feed.timeline_stores.redis_servers import Keys, RedisServers
 
 
-class Published(RedisStore):
+class Published(TimelineStore):
     """Timelines as sorted sets in Redis, the post id both member and score, without repair.
 
     What is lost stays lost. A changed friendship cuts all posts so far from both timelines, or
@@ -23,16 +21,35 @@ class Published(RedisStore):
     """
 
     is_healing = False
+    accepts_partial_delivery = True
+    needs_redis = True
+    linger_ms = 75
+    capacity: int
+    servers: RedisServers
+    commands_at_once: ClassVar[int]
+    """Per round trip; a whole large batch could exceed the time-out."""
 
-    @abstractmethod
-    def write(self, deliveries: Iterator[tuple[int, int]]) -> None:
-        """Make deliveries, each a post id and an owner id."""
+    def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
+        super().__init__(alias)
+        self.capacity = capacity
+        self.servers = servers_at(url)
+        self.keys = Keys(self, self.servers)
 
     def deliver(self, posts: Sequence[Post]) -> None:
-        self.write(pairs(deliveries_of(posts)))
+        self._deliver(deliveries_of(posts))
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
-        self.write(pairs([(post.id, np.array(owner_ids, np.int64))]))
+        self._deliver([(post.id, np.array(owner_ids, np.int64))])
+
+    def _deliver(self, deliveries: Deliveries) -> None:
+        commands = (
+            command
+            for post_id, owners in deliveries
+            for owner_id in owners.tolist()
+            for command in self.commands(post_id, owner_id)
+        )
+        while portion := list(islice(commands, self.commands_at_once)):
+            self.servers.call(portion)
 
     def commands(self, post_id: int, owner_id: int) -> list[Command]:
         key = self.keys.of(owner_id)
@@ -50,6 +67,15 @@ class Published(RedisStore):
             [("ZREMRANGEBYSCORE", self.keys.of(owner_id), *cut) for owner_id in owner_ids]
         )
 
+    def clear(self) -> None:
+        self.keys.remove_epoch()
+
+    def remove_epoch(self, number: int) -> None:
+        self.keys.remove_epoch(number)
+
+    def discard(self, owner_id: int) -> None:
+        self.servers.call([("UNLINK", self.keys.of(owner_id))])
+
 
 class RoundTrip(Published):
     """One round trip per command, two commands per delivery: the published baseline.
@@ -57,22 +83,10 @@ class RoundTrip(Published):
     The cost: 1,002 round trips per post to 500 friends; client and server are idle in each.
     """
 
-    def write(self, deliveries: Iterator[tuple[int, int]]) -> None:
-        for delivery in deliveries:
-            for command in self.commands(*delivery):
-                self.servers.call([command])
+    commands_at_once = 1
 
 
 class Pipeline(Published):
     """The commands of ``roundtrip``, pipelined."""
 
-    def write(self, deliveries: Iterator[tuple[int, int]]) -> None:
-        while portion := list(islice(deliveries, PORTION)):
-            self.servers.call([command for one in portion for command in self.commands(*one)])
-
-
-def pairs(deliveries: Deliveries) -> Iterator[tuple[int, int]]:
-    """Yield each delivery as (post id, owner id)."""
-    for post_id, owners in deliveries:
-        for owner_id in owners.tolist():
-            yield post_id, owner_id
+    commands_at_once = 10_000

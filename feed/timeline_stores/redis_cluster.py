@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from django.core.exceptions import ImproperlyConfigured
 from redis import Redis
 from redis.crc import key_slot
 from redis.exceptions import (
@@ -27,6 +28,7 @@ from redis.exceptions import ConnectionError as Disconnected
 from feed import epochs
 from feed.timeline_stores.base import FEWEST_SHARDS, Command
 from feed.timeline_stores.redis_servers import (
+    OneServer,
     RedisServers,
     ServerReplaced,
     connect,
@@ -326,6 +328,13 @@ class Cluster(RedisServers):
     def _timeout_s(self) -> float:
         client = connect(self._known().primaries[0])
         return float(client.config_get(NODE_TIMEOUT)[NODE_TIMEOUT] or 0) / 1000
+
+
+def servers_at(url: str, source: str = "") -> RedisServers:
+    """Return the Redis or cluster at a URL; ``source``: as of ``RedisServers``."""
+    if not url:
+        raise ImproperlyConfigured("a store in Redis needs TIMELINE_URL or REDIS_URL")
+    return (Cluster if url.startswith(SCHEME) else OneServer)(url, source)
 
 
 def _is_in_sync(client: Redis) -> bool:

@@ -1,5 +1,6 @@
 """Connections to Redis, the keys of timelines, and the servers that keep them: here one."""
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -126,6 +127,7 @@ class RedisServers(Servers, ABC):
         self.url = url
         self.source = source
         """The script that EVALSHA calls; a server that doesn't have it is given it."""
+        self.sha1 = hashlib.sha1(source.encode(), usedforsecurity=False).hexdigest()
 
     @abstractmethod
     def ask(self, *commands: Command) -> list[Any]:
@@ -223,9 +225,6 @@ class Keys:
 
     def of(self, owner_id: int) -> str:
         return f"{self.of_shard(owner_id % self.shards)}{owner_id}"
-
-    def remove(self, owner_id: int) -> None:
-        self._servers.call([("UNLINK", self.of(owner_id))])
 
     def remove_epoch(self, number: int | None = None) -> None:
         for keys in self._servers.keys(f"{self.prefix(number)}*"):

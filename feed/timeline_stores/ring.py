@@ -1,5 +1,5 @@
-import hashlib
 import json
+from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,9 +12,10 @@ from feed import epochs
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, Page, Versions
+from feed.timeline_stores.base import Command, Held, Page, TimelineStore, Versions
 from feed.timeline_stores.packing import HEADER_WORDS, ID_BYTES, held_of, pack
-from feed.timeline_stores.redis_store import RedisStore
+from feed.timeline_stores.redis_cluster import servers_at
+from feed.timeline_stores.redis_servers import Keys, RedisServers
 from feed.timeline_stores.rule import MOST_ID, new_version
 from feed.timeline_stores.shards import Shard, by_shard
 
@@ -32,17 +33,10 @@ redis.call('SET', KEYS[1], ARGV[2])
 or nobody would notice a database that was restored while others deliver."""
 
 
-class Script:
-    """A Lua script: ``ring.lua``, and files that add operations to it.
-
-    The timelines' own keys are not declared, but are in the slot of their shard's prefix: Redis
-    Cluster accepts that, and a batch needs a thousand fewer names.
-    """
-
-    def __init__(self, *files: str) -> None:
-        texts = [(Path(__file__).parent / file).read_text() for file in files]
-        self.source = "\n".join([*texts, "return operations[request.operation]() or pending"])
-        self.sha1 = hashlib.sha1(self.source.encode(), usedforsecurity=False).hexdigest()
+def script_of(*files: str) -> str:
+    """Return the source of a script: ``ring.lua``, and files that add operations to it."""
+    texts = [(Path(__file__).parent / file).read_text() for file in files]
+    return "\n".join([*texts, "return operations[request.operation]() or pending"])
 
 
 class Part(NamedTuple):
@@ -59,19 +53,39 @@ class Part(NamedTuple):
         return max(len(self.fields["owners"]), len(self.packed) // ID_BYTES)
 
 
-class Ring(RedisStore):
-    """Each timeline is one Redis string: a header, and its distinct post ids ascending.
+class RingStore(TimelineStore):
+    """Timelines as rings, in the Redis or cluster at ``url``, the newest ``capacity`` ids of each.
 
-    A batch costs one append per owner, whatever its length. ``packing`` describes the format.
+    A ring is a Redis string: a header, and distinct post ids ascending (``packing``). A script
+    changes it. The stores differ in how deliveries get into the rings, and so in what they read.
     Raises ``redis.exceptions.RedisError``: ConnectionError (after one retry), TimeoutError,
     or ResponseError for a command that the server refuses, such as a write when memory is full.
     """
 
+    accepts_partial_delivery = True
     takes_loads = True
-    script: ClassVar[Script] = Script("ring.lua")
+    needs_redis = True
+    linger_ms = 75
+    capacity: int
+    servers: RedisServers
+    script: ClassVar[str]
 
     def __init__(self, alias: str, *, url: str, capacity: int = 800) -> None:
-        super().__init__(alias, url=url, capacity=capacity, source=self.script.source)
+        super().__init__(alias)
+        self.capacity = capacity
+        self.servers = servers_at(url, self.script)
+        self.keys = Keys(self, self.servers)
+
+    @abstractmethod
+    def write(self, deliveries: Deliveries) -> Versions:
+        """Make these deliveries, and trim; absent timelines are created pending.
+
+        Returns all that are pending.
+        """
+
+    def key(self, owner_id: int) -> str:
+        """Return the key of an owner's ring."""
+        return self.keys.of(owner_id)
 
     def deliver(self, posts: Sequence[Post]) -> None:
         if posts:
@@ -85,20 +99,6 @@ class Ring(RedisStore):
         if pending:
             self.activate(pending, through=newest_post_id())
         self._mark(last)
-
-    def write(self, deliveries: Deliveries) -> Versions:
-        """Make these deliveries, and trim; absent timelines are created pending.
-
-        Returns all that are pending.
-        """
-        return self.run("deliver", map(deliveries_into, by_shard(deliveries, self.keys.shards)))
-
-    def find(self, owner_id: int, page: Page) -> Held:
-        # One command, so that the header belongs to the ids. Without ``before`` the end suffices.
-        start = 0 if page.before else -ID_BYTES * (page.limit + HEADER_WORDS)
-        command = ("GETRANGE", self.keys.of(owner_id), start, -1)
-        tail, reply = self.servers.ask_along(command, page.along)
-        return held_of(tail, before=page.before, limit=page.limit)._replace(reply=reply)
 
     def create(self, owner_ids: Sequence[int]) -> Versions:
         return self.run("create", self._parts(owner_ids))
@@ -116,6 +116,15 @@ class Ring(RedisStore):
             (part,) = self._parts([owner_id], {owner_id: version})
             part = part._replace(packed=pack(np.array(ids, np.int64)).tobytes())
             self.run("load", [part], through=through, floor=floor)
+
+    def clear(self) -> None:
+        self.keys.remove_epoch()
+
+    def remove_epoch(self, number: int) -> None:
+        self.keys.remove_epoch(number)
+
+    def discard(self, owner_id: int) -> None:
+        self.servers.call([("UNLINK", self.key(owner_id))])
 
     def _parts(self, owner_ids: Iterable[int], versions: Versions | None = None) -> list[Part]:
         shards, owners = self.keys.shards, defaultdict[int, list[int]](list)
@@ -151,7 +160,9 @@ class Ring(RedisStore):
         prefixes = self.keys.of_shards([part.shard for part in parts])
         packed = b"".join([part.packed for part in parts])
         arguments = (*prefixes, json.dumps(request), packed)
-        return ("EVALSHA", self.script.sha1, len(prefixes), *arguments)
+        # The rings' own keys are not declared, but are in the slot of their shard's prefix: Redis
+        # Cluster accepts that, and a batch needs a thousand fewer names.
+        return ("EVALSHA", self.servers.sha1, len(prefixes), *arguments)
 
     def _mark(self, post: Post) -> None:
         """Note a delivered post: the watermark. Raises StoreUnusable if the database is behind.
@@ -166,6 +177,25 @@ class Ring(RedisStore):
     def is_ahead_of_database(self) -> bool:
         (mark,) = self.servers.ask(("GET", f"{self.keys.prefix()}watermark"))
         return mark is not None and _is_unknown(mark)
+
+
+class Ring(RingStore):
+    """Each timeline is one Redis string: a header, and its distinct post ids ascending.
+
+    A batch costs one append per owner, whatever its length.
+    """
+
+    script = script_of("ring.lua")
+
+    def write(self, deliveries: Deliveries) -> Versions:
+        return self.run("deliver", map(deliveries_into, by_shard(deliveries, self.keys.shards)))
+
+    def find(self, owner_id: int, page: Page) -> Held:
+        # One command, so that the header belongs to the ids. Without ``before`` the end suffices.
+        start = 0 if page.before else -ID_BYTES * (page.limit + HEADER_WORDS)
+        command = ("GETRANGE", self.keys.of(owner_id), start, -1)
+        tail, reply = self.servers.ask_along(command, page.along)
+        return held_of(tail, before=page.before, limit=page.limit)._replace(reply=reply)
 
 
 def deliveries_into(shard: Shard, **more: Any) -> Part:

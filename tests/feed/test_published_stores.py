@@ -50,7 +50,7 @@ def test_late_and_repeated_posts_replace_no_newer_ones(store):
 
 
 def test_a_batch_of_several_portions_is_delivered_whole(store, monkeypatch):
-    monkeypatch.setattr("feed.timeline_stores.published.PORTION", 2)
+    monkeypatch.setattr("feed.timeline_stores.published.Pipeline.commands_at_once", 4)
     posts = posts_by(1, 5)
 
     store.deliver(posts)

@@ -17,7 +17,7 @@ from feed.models import Post
 from feed.strategies import get_strategy, inline
 from feed.timeline_stores import get_timeline_store, redis_cluster
 from feed.timeline_stores.redis_cluster import Topology
-from feed.timeline_stores.ring import Ring
+from feed.timeline_stores.ring import RingStore
 from lab.faults.unguarded.following import following
 from runtime.away import Server
 from web import api
@@ -76,13 +76,13 @@ def _trust(_original, *_arguments):
     """Trust any store, whatever became of it or of the database."""
 
 
-@without("floors", Ring, "activate")
+@without("floors", RingStore, "activate")
 def _activate_at_0(activate, self, pending, *, through):
     """Count a timeline that is created by a delivery as whole."""
     activate(self, pending, through=0)
 
 
-@without("seals", Ring, "change")
+@without("seals", RingStore, "change")
 def _change_nothing(change, self, owner_ids, *, through):
     """Leave both timelines of a changed friendship as they are."""
     change(self, owner_ids, through=0)
