@@ -7,7 +7,7 @@ import numpy as np
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Held, Page, TimelineStore, Versions
+from feed.timeline_stores.base import TimelineStore, Versions
 from feed.timeline_stores.packing import unpack
 from feed.timeline_stores.rule import MOST_ID, Timeline
 from feed.timeline_stores.shards import by_owner
@@ -31,16 +31,8 @@ class LockedStore(TimelineStore):
     def locked(self, owner_ids: Sequence[int]) -> AbstractContextManager[dict[int, Timeline]]:
         """Lock these timelines, and yield those that exist; at the end write all in the mapping."""
 
-    @abstractmethod
-    def get(self, owner_id: int) -> Timeline | None:
-        """Return a timeline; None if it is absent."""
-
     def begin(self) -> None:
         self.clear()
-
-    def find(self, owner_id: int, page: Page) -> Held:
-        timeline = self.get(owner_id)
-        return timeline.page(page.before, page.limit) if timeline else Held()
 
     def deliver(self, posts: Sequence[Post]) -> None:
         self._deliver(deliveries_of(posts))

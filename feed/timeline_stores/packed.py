@@ -49,9 +49,6 @@ class Packed(LockedStore):
         packed = _read([owner_id], MOST_BYTES if page.before else size).get(owner_id, b"")
         return held_of(packed, before=page.before, limit=page.limit)
 
-    def get(self, owner_id: int) -> Timeline | None:
-        return unpack_timeline(_read([owner_id]).get(owner_id, b""))
-
     def add(self, additions: Mapping[int, bytes]) -> Versions:
         limit = int(self.capacity * SLACK) * ID_BYTES + HEADER_BYTES
         with transaction.atomic(savepoint=False):
