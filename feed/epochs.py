@@ -15,12 +15,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.db import (
-    DEFAULT_DB_ALIAS,
-    IntegrityError,
-    OperationalError,
-    transaction,
-)
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, OperationalError, transaction
 from django.db.models.functions import Now
 
 from accounts.ids import MAX_ID
@@ -83,7 +78,7 @@ def _get() -> Epoch | None:
 
 def is_usable(store: TimelineStore) -> bool:
     """Tell whether timelines may be read from this store."""
-    return reason_unusable(store, get_or_begin(store)) is None
+    return reason_unusable(store) is None
 
 
 def confirm(store: TimelineStore) -> None:
@@ -91,7 +86,7 @@ def confirm(store: TimelineStore) -> None:
 
     To be called before delivering posts that are either committed or in the caller's transaction.
     """
-    if reason := reason_unusable(store, get_or_begin(store)):
+    if reason := reason_unusable(store):
         raise StoreUnusable(reason)
 
 
@@ -126,8 +121,9 @@ def wait_for_deliveries(through: int = MAX_ID) -> None:
     list(pending.order_by("id").select_for_update().values_list("id", flat=True))
 
 
-def reason_unusable(store: TimelineStore, epoch: Epoch) -> str | None:
-    """Return why a store can't be used in an epoch; None if it can."""
+def reason_unusable(store: TimelineStore) -> str | None:
+    """Return why a store can't be used in this epoch; None if it can."""
+    epoch = get_or_begin(store)
     if epoch.store != store.alias:
         return (
             f"the timelines are in the store {epoch.store!r}, and this process uses "

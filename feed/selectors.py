@@ -101,7 +101,7 @@ def store_state() -> str:
     """Return "ok", or why the timeline store can't be used: the database answers for it."""
     store = get_timeline_store()
     try:
-        return epochs.reason_unusable(store, epochs.get_or_begin(store)) or "ok"
+        return epochs.reason_unusable(store) or "ok"
     except RedisError as error:
         return f"unavailable: {error}"
 

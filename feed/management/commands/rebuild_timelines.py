@@ -29,7 +29,7 @@ class Command(SeedCommand):
 
     def handle(self, *args: Any, fast: bool, **options: Any) -> None:
         store = get_timeline_store()
-        if reason := epochs.reason_unusable(store, epochs.get_or_begin(store)):
+        if reason := epochs.reason_unusable(store):
             raise CommandError(reason)
         if not store.is_healing:
             raise CommandError(f"the store {store.alias!r} computes nothing from the database")
