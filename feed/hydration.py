@@ -12,7 +12,6 @@ the posts: a feed of posts that are kept costs one exchange with Redis (docs/dec
 
 import json
 import secrets
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 
@@ -28,6 +27,7 @@ from feed.serializers import PostSerializer
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.base import Command
 from feed.timeline_stores.redis_servers import pipelined
+from runtime.remembered import Remembered
 
 KEEP_S = 300
 MOST_KEPT = 10_000
@@ -37,20 +37,8 @@ SERIALIZER = PostSerializer()
 ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
-class _Kept:
-    """Posts that a process got from the cache while the mark was the same."""
-
-    def __init__(self, prefix: str, mark: bytes) -> None:
-        self.name = (prefix, mark)
-        self.until = time.monotonic() + KEEP_S
-        self.posts: dict[int, bytes] = {}
-
-    def serves(self, prefix: str, mark: bytes) -> bool:
-        is_young = time.monotonic() < self.until and len(self.posts) < MOST_KEPT
-        return is_young and self.name == (prefix, mark)
-
-
-_kept = _Kept("", b"")
+_kept = Remembered(dict[tuple[str, bytes], dict[int, bytes]], for_s=KEEP_S)
+"""Posts that this process got from the cache, by prefix and mark."""
 
 
 def mark_command(url: str) -> Command | None:
@@ -104,14 +92,14 @@ def forgetting(*post_ids: int) -> Iterator[None]:
 
 def _kept_under(prefix: str, mark: bytes) -> dict[int, bytes]:
     """Return what this process has kept, to be added to."""
-    global _kept
     if not mark:
         caches["posts"].add(_mark_key(), secrets.token_bytes(8), 2 * KEEP_S)
         return {}
-    kept = _kept
-    if not kept.serves(prefix, mark):
-        kept = _kept = _Kept(prefix, mark)
-    return kept.posts
+    posts = _kept.get().get((prefix, mark))
+    if posts is None or len(posts) >= MOST_KEPT:
+        _kept.forget()
+        posts = _kept.get().setdefault((prefix, mark), {})
+    return posts
 
 
 def _cached(ids: Sequence[int], prefix: str) -> dict[int, bytes]:

@@ -143,7 +143,7 @@ def test_without_a_mark_nothing_is_kept(kept):
 
 
 def test_nothing_is_kept_for_longer_than_in_the_cache(kept, monkeypatch):
-    monkeypatch.setattr(hydration._kept, "until", 0)
+    monkeypatch.setattr(hydration._kept._known, "until", 0)
 
     assert calls_of(lambda: list(hydrate(kept, with_the_mark())))[0] == 1 + 1  # and the mark
 
