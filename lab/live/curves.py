@@ -1,6 +1,6 @@
 """The curves of a side: options of ECharts, which NiceGUI brings along."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from math import floor, log10
 from typing import Any, NamedTuple
 
@@ -14,30 +14,20 @@ class Curve(NamedTuple):
     of: Callable[[Sample], float | None]
 
 
-class Plot(NamedTuple):
-    title: str
-    curves: Sequence[Curve]
-
-
-PLOTS = (
-    Plot(
-        "posts/s",
-        (
-            Curve("offered", "#808790", lambda sample: sample.rates["offered"]),
-            Curve("accepted", "#1f9a5a", lambda sample: sample.rates["accepted"]),
-            Curve("refused", "#c9801a", lambda sample: sample.rates["refused"]),
-            Curve("failed", "#df5b3e", lambda sample: sample.rates["failed"]),
-        ),
+PLOTS = {
+    "posts/s": (
+        Curve("offered", "#808790", lambda sample: sample.rates["offered"]),
+        Curve("accepted", "#1f9a5a", lambda sample: sample.rates["accepted"]),
+        Curve("refused", "#c9801a", lambda sample: sample.rates["refused"]),
+        Curve("failed", "#df5b3e", lambda sample: sample.rates["failed"]),
     ),
-    Plot(
-        "lag, ms",
-        (
-            Curve("p50", "#3d85d9", lambda sample: sample.lag_ms["p50"]),
-            Curve("p99", "#a866cf", lambda sample: sample.lag_ms["p99"]),
-        ),
+    "lag, ms": (
+        Curve("p50", "#3d85d9", lambda sample: sample.lag_ms["p50"]),
+        Curve("p99", "#a866cf", lambda sample: sample.lag_ms["p99"]),
     ),
-    Plot("backlog, posts", (Curve("backlog", "#c9801a", lambda sample: sample.backlog),)),
-)
+    "backlog, posts": (Curve("backlog", "#c9801a", lambda sample: sample.backlog),),
+}
+"""Title and curves of each plot."""
 GRID = {"lineStyle": {"color": "#8884"}}
 ROOM, GAP = 100, 45
 """Height of a plot and of what is above it, in pixels."""
@@ -63,12 +53,12 @@ def options() -> dict[str, Any]:
             for number in range(len(PLOTS))
         ],
         "title": [
-            {"text": plot.title, "top": top - 30, "left": 0, "textStyle": {"fontSize": 13}}
-            for plot, top in zip(PLOTS, tops, strict=True)
+            {"text": title, "top": top - 30, "left": 0, "textStyle": {"fontSize": 13}}
+            for title, top in zip(PLOTS, tops, strict=True)
         ],
         "legend": [
             {
-                "data": [curve.name for curve in plot.curves],
+                "data": [curve.name for curve in plot],
                 "top": top - 30,
                 "right": 0,
                 "icon": "roundRect",
@@ -76,7 +66,7 @@ def options() -> dict[str, Any]:
                 "itemGap": 6,
                 "selectedMode": False,
             }
-            for plot, top in zip(PLOTS, tops, strict=True)
+            for plot, top in zip(PLOTS.values(), tops, strict=True)
         ],
         "series": data(History()),
     }
@@ -86,10 +76,8 @@ def tops(histories: Iterable[History]) -> list[float]:
     """Return the top of each plot, so that these histories can be compared; a round number."""
     samples = [sample for history in histories for sample in list(history.samples)]
     return [
-        _above(
-            max((curve.of(sample) or 0 for sample in samples for curve in plot.curves), default=0)
-        )
-        for plot in PLOTS
+        _above(max((curve.of(sample) or 0 for sample in samples for curve in plot), default=0))
+        for plot in PLOTS.values()
     ]
 
 
@@ -117,6 +105,6 @@ def data(history: History) -> list[dict[str, Any]]:
             "data": [[round(sample.at - now, 1), curve.of(sample)] for sample in samples],
             "markLine": {"symbol": "none", "label": {"show": False}, "data": faults},
         }
-        for number, plot in enumerate(PLOTS)
-        for curve in plot.curves
+        for number, plot in enumerate(PLOTS.values())
+        for curve in plot
     ]

@@ -4,11 +4,12 @@ import json
 from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+RATES, FIGURES = "rates.json", "figures.json"
+"""Names of the files, in the folder of a side's service."""
 KEPT = 120
 """Seconds of curves."""
-COUNTS = ("offered", "accepted", "refused", "failed", "reads", "reads_failed")
 
 
 class Rates(NamedTuple):
@@ -18,15 +19,14 @@ class Rates(NamedTuple):
     reads_per_post: float = 2.0
 
     @classmethod
-    def read(cls, file: Path) -> "Rates":
-        return cls(**json.loads(file.read_text()))
+    def read(cls, folder: Path) -> "Rates":
+        return cls(**json.loads((folder / RATES).read_text()))
 
-    def write(self, file: Path) -> None:
-        write_json(file, self._asdict())
+    def write(self, folder: Path) -> None:
+        _write_json(folder / RATES, self)
 
 
-@dataclass(frozen=True)
-class Sample:
+class Sample(NamedTuple):
     """One second of a side. Rates are per second."""
 
     at: float
@@ -48,6 +48,9 @@ class Sample:
     audit: dict[str, int]
     """Posts of the sample: found, missing, and pending, which aren't delivered yet."""
 
+    def write(self, folder: Path) -> None:
+        _write_json(folder / FIGURES, self)
+
 
 @dataclass
 class History:
@@ -63,38 +66,18 @@ class History:
     def latest(self) -> Sample | None:
         return self.samples[-1] if self.samples else None
 
-    def read(self, file: Path) -> None:
+    def read(self, folder: Path) -> None:
         """Take what the load has written since the last time, if it has."""
+        file = folder / FIGURES
         if not file.exists():
             return
-        figures = json.loads(file.read_text())
-        if self.latest is None or figures["at"] > self.latest.at:
-            self.samples.append(_sample(figures, self.latest))
+        sample = Sample(**json.loads(file.read_text()))
+        if self.latest is None or sample.at > self.latest.at:
+            self.samples.append(sample)
 
 
-def _sample(figures: dict[str, Any], before: Sample | None) -> Sample:
-    totals = {name: figures[name] for name in COUNTS}
-    seconds = figures["at"] - before.at if before else 1.0
-    earlier = before.totals if before else dict.fromkeys(COUNTS, 0)
-    status = figures["status"] or {}
-    backlog = status.get("backlog", {})
-    return Sample(
-        figures["at"],
-        totals,
-        {name: (totals[name] - earlier[name]) / seconds for name in COUNTS},
-        figures["why_failed"] or (before.why_failed if before else ""),
-        figures["answer_ms"],
-        status.get("lag_ms", {"p50": None, "p99": None}),
-        backlog.get("posts"),
-        (backlog["oldest_age_s"] or 0.0) if backlog else None,
-        figures["watched"],
-        figures["settled"],
-        figures["audit"],
-    )
-
-
-def write_json(path: Path, content: object) -> None:
+def _write_json(path: Path, content: Rates | Sample) -> None:
     """Replace a file so that a reader gets all of it, the old or the new."""
     new = path.with_suffix(".new")
-    new.write_text(json.dumps(content))
+    new.write_text(json.dumps(content._asdict()))
     new.replace(path)

@@ -1,16 +1,15 @@
 """The load of the live page: open arrivals whose rates change while it runs.
 
-    python -m lab.live.load --host http://127.0.0.1:8000 --tokens tokens.csv --friends 500 \
-        --rates rates.json --figures figures.json
+    python -m lab.live.load http://127.0.0.1:8000 FOLDER FRIENDS
 
-Reads the rates from one file four times per second, and once per second replaces the other by the
-figures so far. Ends with the process that started it.
+Reads the rates from a file in the folder four times per second, and once per second replaces
+another one by the figures so far. Ends with the process that started it.
 """
 
-import argparse
 import json
 import os
 import random
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,17 +20,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from lab.live.figures import COUNTS, Rates, write_json
+from lab.live.figures import Rates, Sample
 from lab.live.lookout import Lookout, Post, Reader
 from locustfiles.connections import DROPPED, Answer, Connections, Request
 from locustfiles.open_load import FEED, POST, head, post_by, refusal
 
 STEP_S = 0.25
-TELL_EVERY_S = 1.0
+SAMPLE_EVERY_S = 1.0
 TIMEOUT_S = 10.0
 MOST_UNANSWERED = 500
 """More arrivals are not sent, and count as failed."""
 STATUS = "/statusz"
+COUNTS = ("offered", "accepted", "refused", "failed", "reads", "reads_failed")
 BY_STATUS = {201: "accepted", 429: "refused", 503: "refused"}
 
 
@@ -41,9 +41,13 @@ class LiveLoad:
     def __init__(self, host: str, people: Sequence[Reader], friends: int) -> None:
         url = urlsplit(host)
         self.counts = dict.fromkeys(COUNTS, 0)
-        self.status: dict[str, Any] | None = None
+        self._sampled, self._sampled_at = self.counts.copy(), time.time()
+        """The counts of the last sample."""
+        self._status: dict[str, Any] = {}
+        """What the service has said since the last sample."""
         self._answer_ms: list[float] = []
         self._why_failed: Counter[str] = Counter()
+        self._commonest = ""
         self._asked_at: float | None = None
         """When the oldest question without an answer was asked: an answer may be of that time."""
         address = url.hostname or "127.0.0.1", url.port or 80
@@ -72,22 +76,30 @@ class LiveLoad:
         while (now := time.time()) < step_end:
             self._connections.wait(step_end - now)
 
-    def figures(self) -> dict[str, Any]:
-        """Return the figures so far, and ask for the service's own."""
+    def sample(self) -> Sample:
+        """Return the figures since the last sample, and ask for the service's own."""
         times, self._answer_ms = sorted(self._answer_ms), []
-        reasons, self._why_failed = self._why_failed.most_common(1), Counter()
-        status, self.status = self.status, None
-        now = time.time()
+        if self._why_failed:
+            self._commonest = self._why_failed.most_common(1)[0][0]
+            self._why_failed.clear()
+        status, self._status = self._status, {}
+        backlog = status.get("backlog", {})
+        now, before = time.time(), self._sampled
+        seconds = now - self._sampled_at
+        self._sampled, self._sampled_at = self.counts.copy(), now
         self._asked_at = self._asked_at or now
         self._connections.send(self._ask, now)
-        return {
-            "at": time.time(),
-            **self.counts,
-            "answer_ms": {"p50": _part(times, 0.5), "p99": _part(times, 0.99)},
-            "why_failed": reasons[0][0] if reasons else "",
-            "status": status,
+        return Sample(
+            at=now,
+            totals=self._sampled,
+            rates={name: (self._sampled[name] - before[name]) / seconds for name in COUNTS},
+            why_failed=self._commonest,
+            answer_ms={"p50": _part(times, 0.5), "p99": _part(times, 0.99)},
+            lag_ms=status.get("lag_ms", {"p50": None, "p99": None}),
+            backlog=backlog.get("posts"),
+            oldest_s=(backlog["oldest_age_s"] or 0.0) if backlog else None,
             **self.lookout.figures(),
-        }
+        )
 
     def _done(self, request: Request, due: float, outcome: Answer | str) -> None:
         error = request.fault_of(outcome) if isinstance(outcome, Answer) else outcome
@@ -101,7 +113,8 @@ class LiveLoad:
         if isinstance(outcome, Answer):
             kind = BY_STATUS.get(outcome.status, "failed")
             if kind == "accepted":
-                self.lookout.accepted(Post.read(outcome.body, ended))
+                post = json.loads(outcome.body)
+                self.lookout.accepted(Post(post["id"], post["author"], ended))
         else:
             kind = "failed"
         self.counts[kind] += 1
@@ -113,22 +126,23 @@ class LiveLoad:
     def _tell(self, answer: Answer) -> str:
         if answer.status != 200:
             return refusal(answer)
-        self.status = json.loads(answer.body)
+        self._status = json.loads(answer.body)
         if self._asked_at is not None:
-            self.lookout.backlog(self._asked_at, self.status["backlog"])
+            self.lookout.backlog(self._asked_at, self._status["backlog"])
             self._asked_at = None
         return ""
 
 
-def run(options: argparse.Namespace) -> None:
-    load = LiveLoad(options.host, Reader.read_all(options.tokens), options.friends)
-    parent, told_at, start = os.getppid(), 0.0, time.time()
+def run(host: str, folder: Path, friends: int) -> None:
+    """Put a service under load; ``friends``: of everybody, on a ring."""
+    load = LiveLoad(host, Reader.read_all(folder / "tokens.csv"), friends)
+    parent, sampled_at, start = os.getppid(), 0.0, time.time()
     while os.getppid() == parent:
-        load.step(Rates.read(options.rates), start)
+        load.step(Rates.read(folder), start)
         start = max(start + STEP_S, time.time() - STEP_S)
-        if start >= told_at + TELL_EVERY_S:
-            told_at = start
-            write_json(options.figures, load.figures())
+        if start >= sampled_at + SAMPLE_EVERY_S:
+            sampled_at = start
+            load.sample().write(folder)
 
 
 def _arrivals(rate: float, start: float, until: float) -> Iterator[float]:
@@ -150,15 +164,5 @@ def _part(times: Sequence[float], share: float) -> float | None:
     return round(times[int(share * len(times))], 1) if times else None
 
 
-def parse(argv: Sequence[str] | None = None) -> argparse.Namespace:
-    top = argparse.ArgumentParser(prog="python -m lab.live.load", description=__doc__)
-    top.add_argument("--host", required=True)
-    top.add_argument("--tokens", type=Path, required=True)
-    top.add_argument("--friends", type=int, required=True, help="of everybody, on a ring")
-    top.add_argument("--rates", type=Path, required=True, help="the rates, as JSON")
-    top.add_argument("--figures", type=Path, required=True, help="a JSON file to write")
-    return top.parse_args(argv)
-
-
 if __name__ == "__main__":
-    run(parse())
+    run(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))

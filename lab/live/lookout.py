@@ -48,11 +48,6 @@ class Post(NamedTuple):
     author: int
     accepted_at: float
 
-    @classmethod
-    def read(cls, body: bytes, at: float) -> "Post":
-        post = json.loads(body)
-        return cls(post["id"], post["author"], at)
-
 
 class Look:
     """A post that is looked for in one feed."""

@@ -3,6 +3,7 @@
 import argparse
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from nicegui import app, ui
@@ -10,8 +11,16 @@ from nicegui.client import Client
 from nicegui.events import GenericEventArguments
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from lab.live import curves, harm, shown
-from lab.live.side import FIRST, RUNNING, STOPPED, Side, Stage, variant_names
+from lab.live import curves, shown
+from lab.live.side import (
+    FAULT_BUTTONS,
+    FIRST,
+    RUNNING,
+    STOPPED,
+    Side,
+    Stage,
+    variant_names,
+)
 from lab.live.tour import DONE, FAILED, PREDICT, RUN, STEPS, Tour
 from launch.ports import claimed
 from launch.service import Seed
@@ -63,7 +72,7 @@ def serve(options: argparse.Namespace) -> None:
 
 def _run(tour: Tour, port: int) -> None:
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
-    app.timer(REFRESH_EVERY_S, Tabs().end_without)
+    app.timer(REFRESH_EVERY_S, end_without_tabs())
     app.timer(REFRESH_EVERY_S, tour.tick)
     ui.run(
         lambda: show(tour),
@@ -82,18 +91,18 @@ def _run(tour: Tour, port: int) -> None:
     )
 
 
-class Tabs:
-    """Ends the program when no tab has been open for GRACE_S."""
+def end_without_tabs() -> Callable[[], None]:
+    """Return a function that ends the program when no tab has been open for GRACE_S."""
+    seen_at = float("inf")
 
-    def __init__(self) -> None:
-        self._seen_at: float | None = None
-
-    def end_without(self) -> None:
-        now = time.monotonic()
+    def look() -> None:
+        nonlocal seen_at
         if any(client.has_socket_connection for client in Client.instances.values()):
-            self._seen_at = now
-        elif self._seen_at is not None and now > self._seen_at + GRACE_S:
+            seen_at = time.monotonic()
+        elif time.monotonic() > seen_at + GRACE_S:
             app.shutdown()
+
+    return look
 
 
 def show(tour: Tour) -> None:
@@ -226,7 +235,7 @@ class Panel:
                     new_value_mode="add-unique",
                 )
                 self.variant.set_value(side.variant.name if side.variant else chosen)
-                self.start = ui.button("Start", on_click=self._start, color=None)
+                self.start = ui.button("Start", on_click=lambda: self._do(self._start), color=None)
                 self.stop = ui.button("Stop", on_click=side.stop, color=None).props("outline")
             self.message = ui.label().classes("said").props("role=status")
             self.figures = ui.html(sanitize=False)
@@ -240,12 +249,12 @@ class Panel:
             ui.html("<h3>Let it break</h3>", sanitize=False)
             with ui.element("div").classes("faults"):
                 self.unharmed = ui.label("This variant has no part that can be broken here.")
-                self.faults = {name: self._button(name) for name in harm.BUTTONS}
+                self.faults = {name: self._fault_button(name) for name in FAULT_BUTTONS}
         self.refresh()
 
-    def _button(self, name: str) -> ui.button:
-        button = ui.button(harm.BUTTONS[name], on_click=lambda: self._harm(name), color=None)
-        return button.props("outline")
+    def _fault_button(self, name: str) -> ui.button:
+        button = ui.button(FAULT_BUTTONS[name], color=None).props("outline")
+        return button.on_click(lambda: self._do(lambda: self.side.inject(name)))
 
     def refresh(self) -> None:
         side, sample = self.side, self.side.history.latest
@@ -266,20 +275,17 @@ class Panel:
             self.curves.options["series"] = curves.data(side.history)
             self.curves.update()
         for name, button in self.faults.items():
-            button.set_enabled(harm.why_not(name, side) is None)
-            button.set_visibility(harm.suits(name, side))
+            button.set_enabled(side.why_not(name) is None)
+            button.set_visibility(side.has_part_for(name))
         self.unharmed.set_visibility(not any(button.visible for button in self.faults.values()))
 
-    def _harm(self, name: str) -> None:
-        try:
-            harm.inject(name, self.side)
-        except ValueError as error:
-            self.side.message = str(error)
-        self.refresh()
-
     def _start(self) -> None:
+        self.side.start(str(self.variant.value or ""))
+
+    def _do(self, action: Callable[[], None]) -> None:
+        """Do what a button says; if that can't be, show why."""
         try:
-            self.side.start(str(self.variant.value or ""))
+            action()
         except ValueError as error:
             self.side.message = str(error)
         self.refresh()

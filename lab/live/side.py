@@ -1,14 +1,20 @@
-"""The two sides of the page, which every tab shows: a variant each, under a load of its own."""
+"""The two sides of the page, which every tab shows: a variant each, under a load of its own.
+
+Its faults are those of ``lab run faults``.
+"""
 
 import sys
 import threading
 import time
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from lab.experiments import EXPERIMENTS
+from lab.faults.catalogue import FAULTS
+from lab.faults.fault import Fault
+from lab.faults.readers import Readers
+from lab.faults.running import Running
 from lab.live.figures import History, Rates
 from lab.running.machine import check_resources
 from lab.running.single_run import service_for
@@ -22,6 +28,17 @@ STOPPED, STARTING, RUNNING, STOPPING = "stopped", "starting", "running", "stoppi
 LOOK_EVERY_S = 0.5
 CPU_EVERY_S = 2.0
 LOAD = "load"
+FAULT_BUTTONS = {
+    "drainer-killed": "Kill the drainer",
+    "celery-worker-killed": "Kill the Celery worker",
+    "redis-emptied": "Empty Redis",
+    "redis-killed": "Kill Redis",
+    "database-frozen": "Freeze the database",
+    "drainer-cut-off": "Cut the drainer's link",
+    "primary-cut-off": "Cut a primary's link",
+    "friendships": "Unfriend and befriend",
+}
+"""What the buttons of faults say, by name of the fault."""
 NAMES = {"lab": "this page"}
 FIRST = ("sqlite-inline-rowwise", "sqlite-outbox-setbased")
 """Chosen when the page opens: they need no server."""
@@ -33,6 +50,28 @@ def variant_named(name: str) -> Variant:
     if type(variant) is not Variant:
         raise ValueError(f"{name} has an API of its own: lab run plays it, the live page doesn't")
     return variant
+
+
+class Stoppable(Running):
+    """A service without clients of the laboratory's own; ends a fault when its side is stopped."""
+
+    def __init__(self, service: Service, stopping: threading.Event) -> None:
+        super().__init__(service)
+        self._stopping = stopping
+
+    def workers_of(self, role: str) -> list[int]:
+        check_stop(self._stopping)
+        return super().workers_of(role)
+
+    def query(self, sql: str) -> int:
+        check_stop(self._stopping)
+        return super().query(sql)
+
+
+def check_stop(stopping: threading.Event) -> None:
+    """Raise RunFailed if a side has been stopped."""
+    if stopping.is_set():
+        raise RunFailed("the side was stopped")
 
 
 class Side:
@@ -82,38 +121,51 @@ class Side:
         for thread in self._threads:
             thread.join()
 
-    @property
-    def is_stopping(self) -> bool:
-        return self._stopping.is_set()
-
     def turn(self, rates: Rates) -> None:
         """Change the load."""
         self._rates = rates
         if service := self.service:
-            rates.write(self._rates_file(service))
+            rates.write(service.folder)
 
-    def do(self, name: str, fault: Callable[[Service], str]) -> None:
-        """Let a fault happen in a thread, one at a time. ``fault`` returns a message."""
-        if self.service is None or self.fault:
-            raise ValueError(f"{self.name} can't take a fault now")
-        self.fault, service = name, self.service
-        thread = threading.Thread(target=self._let_happen, args=(service, fault))
+    def has_part_for(self, fault: str) -> bool:
+        """Return whether the variant has what a fault breaks; True if there is no variant yet."""
+        variant = self.variant
+        return variant is None or (variant.database.files == 1 and FAULTS[fault].suits(variant))
+
+    def why_not(self, fault: str) -> str | None:
+        """Return why a fault can't happen now; None if it can."""
+        if self.state != RUNNING or self.variant is None:
+            return "nothing runs"
+        if self.fault:
+            return f"{self.fault} is happening"
+        if not self.has_part_for(fault):
+            return f"{self.variant.name} has no such part"
+        if self.servers == "external":
+            return "the servers are not the laboratory's own"
+        return FAULTS[fault].unavailable()
+
+    def inject(self, fault: str) -> None:
+        """Let a fault happen in a thread, one at a time. Raises ValueError if it can't."""
+        service, reason = self.service, self.why_not(fault)
+        if service is None or reason:
+            raise ValueError(f"{FAULT_BUTTONS[fault]}: {reason}.")
+        self.fault = fault
+        thread = threading.Thread(target=self._let_happen, args=(FAULTS[fault], service))
         self._threads.append(thread)
         thread.start()
 
-    def _let_happen(self, service: Service, fault: Callable[[Service], str]) -> None:
-        name = self.fault
-        self.message = f"Fault {name} is happening."
+    def _let_happen(self, fault: Fault, service: Service) -> None:
+        self.message = f"Fault {fault.name} is happening."
         self.history.faults_at.append(time.time())
         try:
-            message = fault(service)
+            message = _happen(fault, Stoppable(service, self._stopping))
         except Exception as error:  # whatever it is, the page shows it and goes on
             self.fault_failed = True
             message = f"it did not come to its end: {error}"
         finally:
             self.fault = None
-        if not self.is_stopping:
-            self.message = f"Fault {name}: {message}"
+        if not self._stopping.is_set():
+            self.message = f"Fault {fault.name}: {message}"
 
     def _run(self, variant: Variant) -> None:
         message = f"{variant.name} has ended, and its servers."
@@ -130,7 +182,7 @@ class Side:
                     for thread in self._threads[1:]:  # a fault starts processes too
                         thread.join()
         except Exception as error:  # the other side goes on
-            if not self.is_stopping:
+            if not self._stopping.is_set():
                 message = f"{variant.name} failed: {error}"
         with self._lock:
             self._processes = None
@@ -139,20 +191,21 @@ class Side:
     def _serve(self, variant: Variant, processes: Processes, scratch: Path) -> None:
         service = service_for(variant)(variant, processes, scratch, servers=self.servers)
         service.prepare(self.seed)
-        self._check_stop()
+        check_stop(self._stopping)
         service.start()
-        self._check_stop()
-        self._rates.write(self._rates_file(service))
-        processes.start(LOAD, self._load(service), {})
+        check_stop(self._stopping)
+        self._rates.write(scratch)
+        command = (sys.executable, "-m", "lab.live.load", service.url, str(scratch))
+        processes.start(LOAD, (*command, str(self.seed.friends)), {})
         self.service = service
-        self._rates.write(self._rates_file(service))  # they may have been turned meanwhile
+        self._rates.write(scratch)  # they may have been turned meanwhile
         self._say(RUNNING, f"{variant.name} runs.")
         self._watch(processes, scratch)
 
     def _watch(self, processes: Processes, scratch: Path) -> None:
         used, used_at = processes.cpu_s(), time.monotonic()
         while not self._stopping.wait(LOOK_EVERY_S):
-            self.history.read(scratch / "figures.json")
+            self.history.read(scratch)
             if time.monotonic() >= used_at + CPU_EVERY_S:
                 before, before_at = used, used_at
                 used, used_at = processes.cpu_s(), time.monotonic()
@@ -166,26 +219,17 @@ class Side:
                 for role in ("web", "workers", LOAD):
                     processes.check(role)
 
-    def _load(self, service: Service) -> list[str]:
-        options = {
-            "host": service.url,
-            "tokens": service.tokens,
-            "friends": self.seed.friends,
-            "rates": self._rates_file(service),
-            "figures": service.folder / "figures.json",
-        }
-        arguments = [f"--{name}={value}" for name, value in options.items()]
-        return [sys.executable, "-m", "lab.live.load", *arguments]
-
-    def _rates_file(self, service: Service) -> Path:
-        return service.folder / "rates.json"
-
-    def _check_stop(self) -> None:
-        if self.is_stopping:
-            raise RunFailed("stopped")
-
     def _say(self, state: str, message: str) -> None:
         self.state, self.message = state, message
+
+
+def _happen(fault: Fault, running: Running) -> str:
+    """Let a fault happen, and return what there is to say of it."""
+    readers = Readers(running)  # without their threads: the load's own look-ups read
+    with fault.around(running):
+        at_stake = fault.inject(running, readers)
+    wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
+    return f"{fault.text} At stake: {at_stake:,} {fault.at_stake}{wrong}. The fault is over."
 
 
 class Stage:

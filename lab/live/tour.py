@@ -4,7 +4,6 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from lab.live import harm
 from lab.live.figures import Sample
 from lab.live.side import RUNNING, STARTING, STOPPED, Side, Stage
 
@@ -185,6 +184,6 @@ class Tour:
 
     def _break(self, side: Side) -> None:
         try:
-            harm.inject(self.step.fault, side)
+            side.inject(self.step.fault)
         except ValueError as error:
             side.message, self.phase = str(error), FAILED

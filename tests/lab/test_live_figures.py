@@ -1,16 +1,16 @@
 """What the live page says of its load, from a server that fails to figures in words."""
 
-import json
 import threading
 import time
+from collections import deque
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
 from lab.live import curves, shown
-from lab.live.figures import History, Rates
-from lab.live.load import LiveLoad
+from lab.live.figures import History, Rates, Sample
+from lab.live.load import COUNTS, LiveLoad
 from lab.live.lookout import Reader
 
 PEOPLE = [Reader(number, f"token{number}") for number in range(1, 11)]
@@ -62,51 +62,29 @@ def test_posts_that_fail_are_told_with_their_commonest_reason(
     with closing(load._connections):
         for _ in range(4):
             load.step(Rates(40, 1), time.time())
-        figures = load.figures()
-
-    history, file = History(), tmp_path / "figures.json"
-    file.write_text(json.dumps(figures))
-    history.read(file)
+        load.sample().write(tmp_path)
+        history = History()
+        history.read(tmp_path)
+        later = load.sample()
 
     assert history.latest.totals["failed"] > 0
+    assert history.latest.rates["failed"] > 0
     assert f"posts; lately: {reason}" in shown.figures(history.latest)
+    assert later.rates["failed"] == 0
+    assert f"posts; lately: {reason}" in shown.figures(later)
 
 
-def told(at, **changes):
-    counts = dict.fromkeys(("offered", "accepted", "refused", "failed", "reads", "reads_failed"), 0)
-    return {
-        "at": at,
-        **counts,
-        "why_failed": "",
-        "answer_ms": {"p50": None, "p99": None},
-        "status": None,
-        "watched": [],
-        "settled": [],
-        "audit": {"found": 0, "missing": 0, "pending": 0},
-        **changes,
-    }
+def history_of(**counts):
+    """A sample of a service that says nothing of itself."""
+    counts = dict.fromkeys(COUNTS, 0) | counts
+    unknown = {"p50": None, "p99": None}
+    audit = {"found": 0, "missing": 0, "pending": 0}
+    sample = Sample(1.0, counts, counts, "", unknown, unknown, None, None, [], [], audit)
+    return History(deque([sample]))
 
 
-@pytest.fixture
-def history_of(tmp_path):
-    def read(*samples):
-        history, file = History(), tmp_path / "figures.json"
-        for sample in samples:
-            file.write_text(json.dumps(sample))
-            history.read(file)
-        return history
-
-    return read
-
-
-def test_a_reason_stays_until_there_is_another(history_of):
-    history = history_of(told(1, failed=1, why_failed="client time-out"), told(2, failed=1))
-
-    assert "lately: client time-out" in shown.figures(history.latest)
-
-
-def test_what_the_service_does_not_say_is_not_zero(history_of):
-    history = history_of(told(1))
+def test_what_the_service_does_not_say_is_not_zero():
+    history = history_of()
 
     assert "0.0 s" not in shown.figures(history.latest)
     lag, backlog = curves.data(history)[-2:]
@@ -114,15 +92,15 @@ def test_what_the_service_does_not_say_is_not_zero(history_of):
     assert backlog["data"] == [[0, None]]
 
 
-def test_refused_and_failed_are_told_apart(history_of):
-    history = history_of(told(1, offered=9, refused=2, failed=3))
+def test_refused_and_failed_are_told_apart():
+    history = history_of(offered=9, refused=2, failed=3)
 
     assert {"refused", "failed"} <= {it["name"] for it in curves.data(history)}
     assert "2 refused, 3 failed" in shown.summary(history.latest)
 
 
-def test_both_sides_have_the_scale_of_the_larger_one(history_of):
-    small, large = history_of(told(1, offered=3)), history_of(told(1, offered=140))
+def test_both_sides_have_the_scale_of_the_larger_one():
+    small, large = history_of(offered=3), history_of(offered=140)
 
     assert curves.tops([small, large]) == [200, 1, 1]
     assert curves.tops([small]) == [5, 1, 1]

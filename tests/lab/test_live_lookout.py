@@ -96,7 +96,7 @@ def test_a_status_may_be_as_old_as_the_first_question_without_an_answer(monkeypa
 
     for now, answer in ((1.0, Answer(503, b"", b"")), (2.0, good), (3.0, good)):
         monkeypatch.setattr("lab.live.load.time.time", lambda now=now: now)
-        load.figures()
+        load.sample()
         load._tell(answer)
 
     assert asked_at == [1.0, 3.0]

@@ -3,8 +3,8 @@
 import pytest
 
 from lab.faults.catalogue import FAULTS
-from lab.live import harm, tour
 from lab.live.side import (
+    FAULT_BUTTONS,
     FIRST,
     RUNNING,
     STOPPED,
@@ -18,13 +18,18 @@ from launch.service import Seed
 
 
 class Idle(Side):
-    """A side that only says that it runs."""
+    """A side that only says that it runs, and which fault it was to have."""
+
+    injected = ()
 
     def start(self, name):
         self.variant, self.state = variant_named(name), RUNNING
 
     def stop(self):
         self.state = STOPPED
+
+    def inject(self, fault):
+        self.injected += (fault,)
 
 
 @pytest.fixture
@@ -39,7 +44,7 @@ def test_a_step_can_be_run(step):
     variants = [variant_named(name) for name in step.variants]
 
     assert 0 <= step.right < len(step.answers)
-    assert not step.fault or (step.fault in harm.BUTTONS and FAULTS[step.fault].suits(variants[1]))
+    assert not step.fault or (step.fault in FAULT_BUTTONS and FAULTS[step.fault].suits(variants[1]))
 
 
 def test_a_step_is_predicted_run_and_then_told(guided):
@@ -60,33 +65,23 @@ def test_a_step_is_predicted_run_and_then_told(guided):
     assert guided.prediction == 1
 
 
-def test_the_last_step_breaks_the_right_side_once(guided, monkeypatch):
-    broken = []
-    monkeypatch.setattr(tour.harm, "inject", lambda name, side: broken.append((name, side.name)))
-    guided.go_to(len(STEPS) - 1)
-    guided.run(0)
-    for _ in range(3):
-        guided.tick()
-    assert broken == []
-
-    guided._began_at -= STEPS[-1].seconds / 2
-    guided.tick()
-    guided.tick()
-
-    assert broken == [("drainer-killed", "Right")]
-
-
 @pytest.fixture
-def breaking(guided, monkeypatch):
+def breaking(guided):
     """The last step, where its fault has been let happen."""
-    monkeypatch.setattr(tour.harm, "inject", lambda name, side: None)
     guided.go_to(len(STEPS) - 1)
     guided.run(0)
     for _ in range(3):
         guided.tick()
+    assert [side.injected for side in guided.stage.sides] == [(), ()]
     guided._began_at -= STEPS[-1].seconds / 2
     guided.tick()
     return guided
+
+
+def test_the_last_step_breaks_the_right_side_once(breaking):
+    breaking.tick()
+
+    assert [side.injected for side in breaking.stage.sides] == [(), ("drainer-killed",)]
 
 
 def test_a_step_waits_for_its_fault(breaking):
