@@ -106,7 +106,7 @@ def serve_variant(given: argparse.Namespace) -> None:
 def serve_page(options: argparse.Namespace) -> None:
     from lab.live.page import serve as serve_live  # noqa: PLC0415  NiceGUI takes a second
 
-    serve_live(options)
+    serve_live(_seed(EXPERIMENTS["fanout"], options), options.servers, options.port)
 
 
 def report_results(options: argparse.Namespace) -> int:
@@ -276,7 +276,7 @@ def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
 
     Raises ValueError if they are impossible.
     """
-    given = {name: getattr(options, name) for name in Seed._fields}
+    given = {name: getattr(options, name, None) for name in Seed._fields}
     seed = experiment.seed._replace(**{k: v for k, v in given.items() if v is not None})
     seed.check()
     return seed

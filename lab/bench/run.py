@@ -13,7 +13,7 @@ from lab.bench.requests import bench_requests
 from lab.bench.site import Site, measurements, no_result
 from lab.bench.targets import Grid, Target
 from lab.progress import Advance, console, stage
-from lab.running.machine import check_resources, describe_machine
+from lab.running.machine import check_resources, describe
 from launch.processes import Processes, RunFailed
 
 Work = Callable[[Advance], None]
@@ -29,7 +29,7 @@ def bench(
     stores = ",".join(target.name for target in targets)
     cells = [*grid.arguments(*Grid._fields), f"--seconds={seconds:g}"]
     command = " ".join(["python -m lab bench", f"--stores={stores}", *cells])
-    record = Record(out, describe_machine(command))
+    record = Record(out, describe(command))
     try:
         with (
             TemporaryDirectory(prefix="lab-") as scratch,

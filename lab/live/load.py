@@ -21,7 +21,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lab.live.figures import Rates, Sample
-from lab.live.lookout import Lookout, Post, Reader
+from lab.live.lookout import Lookout, Post
+from lab.systems.api import Person, read_people
 from locustfiles.connections import DROPPED, Answer, Connections, Request
 from locustfiles.open_load import FEED, POST, head, post_by, refusal
 
@@ -38,7 +39,7 @@ BY_STATUS = {201: "accepted", 429: "refused", 503: "refused"}
 class LiveLoad:
     """A service under posts, reads and look-ups, and their outcomes."""
 
-    def __init__(self, host: str, people: Sequence[Reader], friends: int) -> None:
+    def __init__(self, host: str, people: Sequence[Person], friends: int) -> None:
         url = urlsplit(host)
         self.counts = dict.fromkeys(COUNTS, 0)
         self._sampled, self._sampled_at = self.counts.copy(), time.time()
@@ -54,7 +55,7 @@ class LiveLoad:
         self._connections = Connections(
             address, self._done, most=MOST_UNANSWERED, timeout_s=TIMEOUT_S
         )
-        tokens = [reader.token for reader in random.sample(people, len(people))]
+        tokens = [person.token for person in random.sample(people, len(people))]
         self.lookout = Lookout(people, friends, url.netloc)
         self._posts = cycle([post_by(token, url.netloc) for token in tokens])
         self._reads = cycle([_read(token, url.netloc) for token in tokens])
@@ -135,7 +136,7 @@ class LiveLoad:
 
 def run(host: str, folder: Path, friends: int) -> None:
     """Put a service under load; ``friends``: of everybody, on a ring."""
-    load = LiveLoad(host, Reader.read_all(folder / "tokens.csv"), friends)
+    load = LiveLoad(host, read_people(folder / "tokens.csv"), friends)
     parent, sampled_at, start = os.getppid(), 0.0, time.time()
     while os.getppid() == parent:
         load.step(Rates.read(folder), start)

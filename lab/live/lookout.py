@@ -4,14 +4,13 @@ Two samples: one *watched* post at a time in up to CELLS feeds, and a few of all
 each in one feed: the audit. A look asks for one page that begins with the post.
 """
 
-import csv
 import json
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from lab.systems.api import Person
 from locustfiles.connections import Answer, Request
 from locustfiles.open_load import FEED, head, refusal
 
@@ -32,17 +31,6 @@ UNSTEADY = {1, 2}
 """People whose friendships the laboratory's faults end."""
 
 
-class Reader(NamedTuple):
-    id: int
-    token: str
-
-    @classmethod
-    def read_all(cls, tokens: Path) -> "list[Reader]":
-        """Return the people of a tokens file; neighbours in it are friends."""
-        with tokens.open(newline="") as file:
-            return [cls(int(row["person_id"]), row["token"]) for row in csv.DictReader(file)]
-
-
 class Post(NamedTuple):
     id: int
     author: int
@@ -52,7 +40,7 @@ class Post(NamedTuple):
 class Look:
     """A post that is looked for in one feed."""
 
-    def __init__(self, post: Post, friend: Reader) -> None:
+    def __init__(self, post: Post, friend: Person) -> None:
         self.post, self.friend = post, friend
         self.is_there: bool | None = None
         """What the latest page said; None: no page yet."""
@@ -103,7 +91,8 @@ class Watched:
 
 
 class Lookout:
-    def __init__(self, people: Sequence[Reader], friends: int, host: str) -> None:
+    def __init__(self, people: Sequence[Person], friends: int, host: str) -> None:
+        """``people``: on a ring; each is a friend of the ``friends`` nearest ones."""
         self._people, self._host = people, host
         self._reach = min(friends // 2, (len(people) - 1) // 2)
         self._positions = {reader.id: number for number, reader in enumerate(people)}

@@ -1,6 +1,5 @@
 """The page and its elements, and the program that serves it until its last tab is closed."""
 
-import argparse
 import os
 import time
 from collections.abc import Callable
@@ -50,22 +49,18 @@ VALUE = "(event) => emit(event.target.value)"
 CSS = Path(__file__).with_name("page.css")
 
 
-def serve(options: argparse.Namespace) -> None:
+def serve(seed: Seed, servers: str, port: int) -> None:
     """Serve the page until it is closed. Raises PortTaken, and ValueError for a wrong seed."""
-    chosen = {name: getattr(options, name) for name in ("people", "friends")}
-    seed = Seed()._replace(
-        **{name: number for name, number in chosen.items() if number is not None}
-    )
-    if not 2 <= seed.friends < seed.people:
-        raise ValueError(f"--friends {seed.friends} must be at least 2 and below --people")
-    stage = Stage(seed, options.servers)
+    if seed.friends < 2:
+        raise ValueError(f"--friends {seed.friends} must be at least 2")
+    stage = Stage(seed, servers)
     tour = Tour(stage)
     variant_names()  # asks a process; the event loop must not wait for it
-    with claimed(options.port):
-        print(f"The live page: http://127.0.0.1:{options.port}/", flush=True)
+    with claimed(port):
+        print(f"The live page: http://127.0.0.1:{port}/", flush=True)
         print("Ctrl-C ends it, and so does closing its last tab.", flush=True)
         try:
-            _run(tour, options.port)
+            _run(tour, port)
         finally:
             stage.end()
 

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -84,27 +84,24 @@ class Load:
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
         """Return the command; it writes requests.csv and unanswered.csv into ``folder``."""
         options = {
-            "host": url,
             "users": self.users,
             "spawn-rate": max(1, self.users // RAMP_S),
             "run-time": f"{self.seconds}s",
             "arrivals": self.arrivals,
             "pace-s": self.pace_s,
-            "tokens": tokens,
             "exit-code-on-error": 0,
             **({"stop-timeout": self.patience_s} if self.patience_s else {}),
-            **{name: folder / f"{name}.csv" for name in ("requests", "unanswered", *self.files)},
-            **self.options,
+            **self._options(url, tokens, folder),
         }
         return [
             *(sys.executable, "-m", "locust", "-f", self.locustfile),
-            *("--headless", "--only-summary"),
-            *(
-                f"--{name}={value}" if value != "" else f"--{name}"
-                for name, value in options.items()
-            ),
-            *self.classes,
+            *("--headless", "--only-summary", *as_arguments(options), *self.classes),
         ]
+
+    def _options(self, url: str, tokens: Path, folder: Path) -> dict[str, object]:
+        """Return the options that both generators have, and those of the locustfile."""
+        files = {name: folder / f"{name}.csv" for name in ("requests", "unanswered", *self.files)}
+        return {"host": url, "tokens": tokens, **files, **self.options}
 
 
 @dataclass(frozen=True)
@@ -117,21 +114,19 @@ class OpenLoad(Load):
 
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
         options = {
-            "host": url,
-            "tokens": tokens,
             "warm-up-s": self.warm_up_s,
             "run-time-s": self.run_time_s,
             "timeout-s": self.patience_s,
-            **{name: folder / f"{name}.csv" for name in ("requests", "unanswered", *self.files)},
-            **self.options,
+            **self._options(url, tokens, folder),
         }
         module = self.locustfile.removesuffix(".py").replace("/", ".")
-        return [
-            sys.executable,
-            "-m",
-            module,
-            *(f"--{name}={value}" for name, value in options.items()),
-        ]
+        return [sys.executable, "-m", module, *as_arguments(options)]
+
+
+def as_arguments(options: Mapping[str, object]) -> Iterator[str]:
+    """Yield options of a command; an empty text is a flag."""
+    for name, value in options.items():
+        yield f"--{name}={value}" if value != "" else f"--{name}"
 
 
 def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:

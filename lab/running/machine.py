@@ -13,7 +13,6 @@ import psutil
 
 from lab.progress import console
 from launch.processes import RunFailed
-from launch.variants import Variant
 
 PACKAGES = (
     *("Django", "djangorestframework", "gunicorn", "celery", "mysqlclient", "redis", "hiredis"),
@@ -37,15 +36,8 @@ MORE_DISK = (
 MAKING_LOAD = [["-m", "lab", command] for command in ("run", "bench", "live")]
 
 
-def describe(variant: Variant, command: str) -> dict[str, Any]:
-    """Describe the machine and the variant; ``command`` is the one that repeats the run."""
-    return describe_machine(command) | {
-        "settings": variant.environment,
-        "durability_given_away": variant.durability_given_away,
-    }
-
-
-def describe_machine(command: str) -> dict[str, Any]:
+def describe(command: str) -> dict[str, Any]:
+    """Describe the machine; ``command`` is the one that repeats the run."""
     return {
         "commit": _commit(),
         "command": command,

@@ -1,6 +1,7 @@
 """All runs that were asked for: every variant, under each of its loads, as often as asked."""
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -27,7 +28,8 @@ def run_matrix(
         for repeat in _repeats(experiment, options, out):
             first = (repeat - 1) % len(variants)
             rotated = [*variants[first:], *variants[:first]]
-            _run_once(experiment, rotated, options, repeat, out)
+            run_one = partial(_run_one, experiment, options, repeat, out)
+            run_in_rounds(experiment, rotated, options, run_one)
     except Shortage as shortage:
         console.print(f"[red]stopped:[/red] {shortage}; what was measured is kept")
         return 1
@@ -37,19 +39,17 @@ def run_matrix(
     return 0
 
 
-def _run_once(
+def _run_one(
     experiment: Experiment,
-    variants: Sequence[Variant],
     options: RunOptions,
     repeat: int,
     out: Path,
-) -> None:
-    def run_one(variant: Variant, load: Load) -> Result:
-        name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
-        console.print(name)
-        return run(experiment, variant, load, options, repeat, out / name)
-
-    run_in_rounds(experiment, variants, options, run_one)
+    variant: Variant,
+    load: Load,
+) -> Result:
+    name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
+    console.print(name)
+    return run(experiment, variant, load, options, repeat, out / name)
 
 
 def run_in_rounds(

@@ -5,7 +5,8 @@ import shutil
 import sys
 import time
 import traceback
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from pkgutil import resolve_name
@@ -36,6 +37,30 @@ def service_for(variant: Variant) -> type[Service]:
     """Return the class that runs a variant."""
     found: type[Service] = resolve_name(variant.service)
     return found
+
+
+@contextmanager
+def serving(
+    experiment: Experiment,
+    variant: Variant,
+    options: RunOptions,
+    *,
+    logs: Path | None = None,
+    port: int | None = None,
+) -> Iterator[Service]:
+    """Start a variant with an experiment's people; all of it, and its files, end with the block."""
+    with (
+        TemporaryDirectory(prefix="lab-") as scratch,
+        processes_for(variant, logs or Path(scratch) / "logs") as processes,
+    ):
+        service = service_for(variant)(
+            variant, processes, Path(scratch), servers=options.servers, port=port
+        )
+        with stage("migrate and seed"):
+            service.prepare(options.seed, experiment.seeding)
+        with stage("start"):
+            service.start()
+        yield service
 
 
 def command(experiment: str, variant: Variant, load: Load, options: RunOptions) -> str:
@@ -75,7 +100,9 @@ def run(
         repeat=repeat,
         started_at=datetime.now(UTC).isoformat(timespec="seconds"),
         environment={
-            **describe(variant, command(experiment.name, variant, load, options)),
+            **describe(command(experiment.name, variant, load, options)),
+            "settings": variant.environment,
+            "durability_given_away": variant.durability_given_away,
             "seed": options.seed.as_description(),
         },
         offered_rps=load.offered_rps,
@@ -110,18 +137,10 @@ def _measure(
     options: RunOptions,
     out: Path,
 ) -> None:
-    with (
-        TemporaryDirectory(prefix="lab-") as scratch,
-        processes_for(variant, out / "logs") as processes,
-    ):
-        service = service_for(variant)(variant, processes, Path(scratch), servers=options.servers)
-        with stage("migrate and seed"):
-            service.prepare(options.seed, experiment.seeding)
-        with stage("start"):
-            service.start()
+    with serving(experiment, variant, options, logs=out / "logs") as service:
         result.environment["servers"] = service.versions()
         result.environment["limitations"] = list(service.limitations)
-        with Sampler(processes) as sampler:
+        with Sampler(service.processes) as sampler:
             load = experiment.generate(load, service, out)
             result.window_s = load.run_time_s
         requests = read_requests(out, load)
@@ -172,17 +191,7 @@ def serve(
 
     Raises PortTaken before anything is started.
     """
-    with (
-        claimed(port),
-        TemporaryDirectory(prefix="lab-") as scratch,
-        processes_for(variant, Path(scratch) / "logs") as processes,
-    ):
-        service = service_for(variant)(
-            variant, processes, Path(scratch), servers=options.servers, port=port
-        )
-        with stage("migrate and seed"):
-            service.prepare(options.seed, experiment.seeding)
-        service.start()
+    with claimed(port), serving(experiment, variant, options, port=port) as service:
         tokens.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(service.tokens, tokens)  # with its mode
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
@@ -191,6 +200,6 @@ def serve(
         print(f"  {locust} -f {locustfile} --host {service.url} --tokens {tokens}")
         print("Ctrl-C stops it.", flush=True)
         while True:
-            processes.check("web")
-            processes.check("workers")
+            service.processes.check("web")
+            service.processes.check("workers")
             time.sleep(0.5)

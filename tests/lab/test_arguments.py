@@ -3,7 +3,6 @@
 import contextlib
 import errno
 import os
-import socket
 import subprocess
 import sys
 from types import SimpleNamespace
@@ -84,6 +83,8 @@ def test_the_name_that_was_probably_meant_is_told(arguments, meant, capsys):
         ("run fanout --variants sqlite-pull --people 21 --friends 5", "--friends 4 is possible"),
         ("up sqlite-pull --people 20 --friends 20", "--people 21 or more is enough"),
         ("up sqlite-pull --port 70000", "from 1 to 65,535"),
+        ("live --people 20 --friends 20", "--people 21 or more is enough"),
+        ("live --people 20 --friends 0", "--friends 0 must be at least 2"),
         ("bench --friends 0", "'0' is not a whole number of 1 or more"),
         ("advise --people 50 --friends 9 --posts-per-s 5 --reads-per-post x", "like 20 or 0.5"),
         ("report /nowhere", "there are no results in /nowhere"),
@@ -165,7 +166,7 @@ def test_a_run_beside_another_one_is_told_that_its_figures_are_not_sound(
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab/__main__.py").write_text("print(flush=True), input()")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    monkeypatch.setattr("lab.running.matrix._run_once", interrupt)
+    monkeypatch.setattr("lab.running.matrix.run_in_rounds", interrupt)
 
     with subprocess.Popen(
         [sys.executable, "-m", "lab", "run", "fanout"], cwd=tmp_path, **pipes
@@ -222,15 +223,6 @@ def test_external_servers_that_are_not_named_are_refused(monkeypatch, capsys):
     line = failed(capsys, "up", "mysql_tuned-inline-bulk", "--servers=external")
 
     assert "needs DATABASE_URL=mysql://" in line
-
-
-def test_a_port_in_use_is_told_with_its_owner(tmp_path, capsys):
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        line = failed(capsys, "up", "sqlite-pull", f"--port={port}", f"--tokens={tmp_path}/t.csv")
-
-    assert line.startswith(f"127.0.0.1:{port} is in use by ")
-    assert line.endswith("choose another with --port")
 
 
 def test_a_service_that_does_not_start_is_one_line(monkeypatch):

@@ -11,9 +11,9 @@ import pytest
 from lab.live import curves, shown
 from lab.live.figures import History, Rates, Sample
 from lab.live.load import COUNTS, LiveLoad
-from lab.live.lookout import Reader
+from lab.systems.api import Person
 
-PEOPLE = [Reader(number, f"token{number}") for number in range(1, 11)]
+PEOPLE = [Person(number, f"token{number}") for number in range(1, 11)]
 
 
 class Failing(BaseHTTPRequestHandler):

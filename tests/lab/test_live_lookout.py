@@ -5,7 +5,8 @@ import json
 import pytest
 
 from lab.live.load import LiveLoad
-from lab.live.lookout import CELLS, DUE_S, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post, Reader
+from lab.live.lookout import CELLS, DUE_S, FIRST_ROUND_S, ROUND_EVERY_S, Lookout, Post
+from lab.systems.api import read_people
 from launch.processes import free_port
 from locustfiles.connections import Answer
 
@@ -19,7 +20,7 @@ def lookout(tmp_path):
     tokens = tmp_path / "tokens.csv"
     rows = [f"{number},token{number}" for number in range(1, 301)]
     tokens.write_text("\n".join(["person_id,token", *rows]))
-    return Lookout(Reader.read_all(tokens), friends=200, host="feed.example")
+    return Lookout(read_people(tokens), friends=200, host="feed.example")
 
 
 def look(lookout, at, *shown):
