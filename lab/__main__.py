@@ -256,18 +256,12 @@ def _out(options: argparse.Namespace, name: str) -> Path:
 
 def _run_options(experiment: Experiment, given: argparse.Namespace) -> RunOptions:
     """Return what is asked of the runs of an experiment. Raises ValueError for what can't be."""
+    same = ("users", "run_time_s", "arrivals", "loads", "servers", "repeat", "precision", "shared")
     return RunOptions(
-        users=given.users,
-        run_time_s=given.run_time,
-        arrivals=given.arrivals,
-        loads=given.loads,
+        **{name: getattr(given, name) for name in same},
         own=_own_options(experiment, given),
         seed=_seed(experiment, given),
-        servers=given.servers,
         drain_within_s=given.drain_within or experiment.drain_within_s,
-        repeat=given.repeat,
-        precision=given.precision,
-        shared=given.shared,
     )
 
 

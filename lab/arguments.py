@@ -104,7 +104,9 @@ def add_run(command: argparse.ArgumentParser) -> None:
     users = "how many make the load (500 for fanout); for capacity the rate to begin with"
     command.add_argument("--users", type=_positive, metavar="N", help=users)
     measured = "how long is measured, like 30s (fanout's) or 3m"
-    command.add_argument("--run-time", type=_seconds, metavar="TIME", help=measured)
+    command.add_argument(
+        "--run-time", type=_seconds, dest="run_time_s", metavar="TIME", help=measured
+    )
     repeat = "runs of each variant, in rotated order (1)"
     command.add_argument("--repeat", type=_positive, default=1, metavar="N", help=repeat)
     precision = (
