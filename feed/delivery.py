@@ -30,10 +30,10 @@ REFUSALS = ("MISCONF", "NOREPLICAS", "BUSY")
 LONGEST_PAUSE_S = 600
 RETRY_SHARE = 0.1
 """Most of a process's time that is spent on posts that are set aside."""
-HEAL_EVERY_S = 1.0
-HEAL_WITHIN_S = 2.0
+LOOK_AFTER_EVERY_S = 1.0
+LOOK_AFTER_WITHIN_S = 2.0
 """After this time no further change is finished before the next batch."""
-HEAL_LEASE_S = 10.0
+LOOK_AFTER_LEASE_S = 10.0
 """A process that died while it looked after the store hinders the others for this time."""
 _pause_after_look, _pause_after_retry = Pause(), Pause()
 _failed_alone = Remembered(set[int], for_s=3600)
@@ -99,7 +99,7 @@ def _look_after_store() -> None:
     if not _pause_after_look.is_over():
         return
     began_at = time.monotonic()
-    store, until = get_timeline_store(), began_at + HEAL_WITHIN_S
+    store, until = get_timeline_store(), began_at + LOOK_AFTER_WITHIN_S
     steps = (
         partial(epochs.renew_if_lost, store),
         partial(celebrities.continue_crossings, store, per_s=batches.pace.per_s),
@@ -107,7 +107,7 @@ def _look_after_store() -> None:
         partial(people.finish_changes, until=until),
         _forget_delivered_poison,
     )
-    with suppress(Limited), limits.lease("heal", for_s=HEAL_LEASE_S):
+    with suppress(Limited), limits.lease("heal", for_s=LOOK_AFTER_LEASE_S):
         for step in steps:
             try:
                 step()
@@ -115,7 +115,7 @@ def _look_after_store() -> None:
                 logger.warning("a step of healing failed", exc_info=True)
     took_s = time.monotonic() - began_at
     # Deliveries have half of the time.
-    _pause_after_look.begin(took_s if took_s > HEAL_WITHIN_S else HEAL_EVERY_S)
+    _pause_after_look.begin(took_s if took_s > LOOK_AFTER_WITHIN_S else LOOK_AFTER_EVERY_S)
 
 
 def _forget_delivered_poison() -> None:

@@ -82,10 +82,10 @@ def _outside_transactions(ask):
 
 @pytest.fixture
 def undelayed(monkeypatch):
-    """Heal before each batch, and don't wait for other processes."""
+    """Look after the store before each batch, and don't wait for other processes."""
     monkeypatch.setattr(epochs, "CLOSED_S", 0)
     monkeypatch.setattr(epochs._known, "for_s", 0)
-    monkeypatch.setattr(delivery, "HEAL_EVERY_S", 0)
+    monkeypatch.setattr(delivery, "LOOK_AFTER_EVERY_S", 0)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -59,7 +59,7 @@ def test_what_the_audit_of_the_fastest_variant_compared(run):
 
 
 @pytest.mark.parametrize("page", [FIGURES, READING], ids=str)
-def test_how_many_posts_of_the_published_way_out_were_undelivered(page):
+def test_how_many_posts_of_the_published_fix_were_undelivered(page):
     runs = [(left(it), it["audit"]["posts"]) for it in results("fanout", ROUNDTRIP)]
     counts = " and ".join(f"{waiting:,} of {posts:,}" for waiting, posts in runs)
     shares = [f"{waiting / posts:.0%}".rstrip("%") for waiting, posts in runs]

@@ -40,7 +40,7 @@ NOW = "2026-11-01T00:00:00Z"
 def at_once(monkeypatch):
     monkeypatch.setattr(people, "LATE_S", 0)
     monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
-    monkeypatch.setattr("feed.delivery.HEAL_EVERY_S", 0)
+    monkeypatch.setattr("feed.delivery.LOOK_AFTER_EVERY_S", 0)
 
 
 @pytest.fixture(params=stores_with(is_computed_on_read=False, is_healing=True))

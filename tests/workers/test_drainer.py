@@ -117,7 +117,7 @@ def test_a_change_that_cannot_be_finished_waits_and_stops_neither_others_nor_del
 
 
 def test_no_change_is_begun_after_the_time_for_it(pending, left_behind, monkeypatch):
-    monkeypatch.setattr(delivery, "HEAL_WITHIN_S", -1)
+    monkeypatch.setattr(delivery, "LOOK_AFTER_WITHIN_S", -1)
 
     assert deliver_pending(limit=100) == 10
 
