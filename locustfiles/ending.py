@@ -69,7 +69,8 @@ class Ending:
         print("audit: waiting for the backlog to drain", flush=True)
         workers = self._ask_all({"drain_s": drain_s}, within_s=drain_s + AUDIT_WITHIN_S)
         findings = added_up([Findings(), *self._reports])
-        backlog = backlog_of(self._environment)
+        # A request that Locust cut off may have left a post since.
+        backlog = await_drain(self._environment, drain_s)
         silent = workers - len(self._reports)
         wrong = [
             *([] if findings.ok else [str(findings)]),
@@ -105,8 +106,8 @@ class Ending:
         self._reports.append(Findings(**msg.data))
 
 
-def await_drain(environment: Environment, within_s: float) -> None:
-    """Wait until the backlog is empty or stops shrinking, or time is up."""
+def await_drain(environment: Environment, within_s: float) -> int | None:
+    """Wait until the backlog is empty or stops shrinking, or time is up; return it."""
     least = float("inf")
     shrunk_at = time.monotonic()
     give_up_at = shrunk_at + within_s
@@ -115,8 +116,9 @@ def await_drain(environment: Environment, within_s: float) -> None:
         if backlog is not None and backlog < least:
             least, shrunk_at = backlog, now
         if now > min(give_up_at, shrunk_at + GIVE_UP_S):
-            return
+            break
         gevent.sleep(LOOK_AGAIN_S)
+    return backlog
 
 
 def backlog_of(environment: Environment) -> int | None:

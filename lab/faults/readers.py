@@ -51,13 +51,16 @@ class Look(NamedTuple):
     """Ids of posts without a receipt."""
 
 
+NOTHING_KNOWN = Look(0.0, frozenset())
+
+
 class Readers:
     """Read random feeds, and compare each page with the posts of friends that have a receipt."""
 
     def __init__(self, running: Running, grace_s: float = 0.0) -> None:
         """``grace_s``: how long after its receipt a post may be missing."""
         self.running, self.grace_s = running, grace_s
-        self.looks: deque[Look] = deque(maxlen=LOOKS)
+        self.looks = deque([NOTHING_KNOWN], maxlen=LOOKS)
         self.friends: defaultdict[int, set[int]] = defaultdict(set)
         for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
             self.friends[person].add(friend)
@@ -65,7 +68,7 @@ class Readers:
         self.wrong: list[Wrong] = []
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
-        self._compared_with = Look(0.0, frozenset())
+        self._compared_with = NOTHING_KNOWN
         self._changes: defaultdict[int, int] = defaultdict(int)
         """Beginnings and ends of changes of a person's friendships."""
         self._blind_until = 0.0
@@ -150,7 +153,7 @@ class Readers:
         asked_at, end = time.monotonic(), 0
         posts: list[dict[str, Any]] = []
         before = asked_at - self.grace_s
-        look = next((look for look in reversed(self.looks) if look.at <= before), None)
+        look = next(look for look in reversed(self.looks) if look.at <= before)
         changes = self._changes[owner]
         for _ in range(PAGES):
             path = f"/v1/feed/?limit={LIMIT}" + (f"&before={end}" if end else "")
@@ -162,7 +165,7 @@ class Readers:
             end = int(parse_qs(urlsplit(page["next"]).query)["before"][0]) if page["next"] else 0
             if not end:
                 break
-        if not look or changes % 2 or changes != self._changes[owner]:
+        if changes % 2 or changes != self._changes[owner]:
             return status
         if asked_at > self._blind_until and time.monotonic() > self._blind_until:
             self._compare(owner, look, posts, end)
