@@ -88,10 +88,6 @@ def _figures(requests: Requests) -> dict[str, float | None]:
     }
 
 
-def _praise(summary: Summary) -> str:
-    return f"{summary.name} answered {percent(summary.median(SUCCESS.figure))} with 201."
-
-
 def _verdict(compared: Sequence[Summary]) -> str:
     found = effects_on(SUCCESS, compared)
     if not found:
@@ -122,7 +118,6 @@ PRESENTATION = replace(
     ),
     headline=SUCCESS,
     heading="Share of the requests that were answered with 201",
-    contrast="{name} succeeds {ratio} times as often",
     limitations=(
         "Refused is what was answered with an error within a minute, after which a client gives up "
         "as k6's does. The published failures are of that kind: 5.1 GB came back for 16,575.",
@@ -133,7 +128,6 @@ PRESENTATION = replace(
         "The author's service answers 201 also where writing the feeds failed: the audit's missing "
         "entries are those. What was published was never audited.",
     ),
-    praise=_praise,
     verdict=_verdict,
     conclusions=_conclusions,
 )

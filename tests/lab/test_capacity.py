@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -18,7 +17,7 @@ from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
 from launch.variants import Variant
 from tests.lab.planted import BUSY
-from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
+from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of
 
 CAPACITY = EXPERIMENTS["capacity"]
 NAME = "sqlite-inline-setbased"
@@ -173,12 +172,6 @@ def test_a_variant_that_never_delivers_has_no_lag_limit_and_may_miss_all():
 
     assert not list(broken(floor, null, Limits()))
     assert not is_far_off(floor, null)
-
-
-def report_of(folder, *results):
-    for number, one in enumerate(results):
-        replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
-    return main(["report", str(folder)]), (folder / "report.md").read_text()
 
 
 def test_a_report_has_a_line_per_variant_and_names_the_limit(tmp_path):

@@ -7,14 +7,13 @@ from dataclasses import replace
 
 import pytest
 
-from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import RunOptions
 from lab.experiments.mixed.costs import costs_of
 from lab.experiments.mixed.crossover import MOST_STEPS, Bracket, Nowhere, crossing
 from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
-from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance
+from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of
 
 MIXED = EXPERIMENTS["mixed"]
 PULL, PUSH, DEAR = "mysql_tuned-pull", "mysql_tuned-outbox-ring", "mysql_tuned-inline-setbased"
@@ -192,12 +191,6 @@ def test_the_crossover_is_searched_with_pull_and_the_best_push():
     assert len(search((PUSH, DEAR))) == 10  # without pull there is nothing to search
 
 
-def report_of(folder, results):
-    for number, one in enumerate(results):
-        one.write(folder / str(number))
-    return main(["report", str(folder)]), (folder / "report.md").read_text()
-
-
 def test_the_report_says_the_crossover_with_its_spread(tmp_path):
     noises = {1: 1.0, 2: 1.1, 3: 0.9}
     runs = [
@@ -207,7 +200,7 @@ def test_the_report_says_the_crossover_with_its_spread(tmp_path):
         for name in (PULL, PUSH)
     ]
 
-    status, markdown = report_of(tmp_path, runs)
+    status, markdown = report_of(tmp_path, *runs)
 
     assert status == 0
     assert (
@@ -223,7 +216,7 @@ def test_a_run_that_answered_too_little_has_no_part_in_the_crossover(tmp_path):
     late = run_of(PULL, 1, balance=balance(RATE, users=RATE, arrivals="open", begun_rps=RATE / 2))
     runs = [run for run in runs_of(PULL, PUSH) if (run.variant, run.load) != (PULL, "reads1")]
 
-    status, markdown = report_of(tmp_path, [*runs, late])
+    status, markdown = report_of(tmp_path, *runs, late)
 
     assert status == 3
     assert "| clean | inconsistent |" in markdown
@@ -251,7 +244,7 @@ def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
     (again,) = MIXED.loads_of(known[0], RunOptions(loads="reads10at300"))
     assert (again.users, again.options["posts-per-s"]) == (300, "27.2727")
     sound = [replace(run, balance=balance(run.offered_rps, users=run.offered_rps)) for run in done]
-    status, markdown = report_of(tmp_path, sound)
+    status, markdown = report_of(tmp_path, *sound)
     assert status == 0
     assert f"{PULL}, holds10: 330 operations/s hold." in markdown
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import RunOptions
 from lab.experiments.overload import FIRST_OF_HELD
@@ -15,7 +14,7 @@ from lab.experiments.overload.steps import Step, broken, measure_steps, void
 from lab.results.requests import Request
 from lab.running.matrix import run_in_rounds
 from tests.lab.test_capacity import step as searched
-from tests.lab.test_report import balance
+from tests.lab.test_report import balance, report_of
 
 OVERLOAD = EXPERIMENTS["overload"]
 ALONE = "sqlite-outbox-setbased"
@@ -55,12 +54,6 @@ def result(goodputs, variant=NAME, **figures):
         extra |= one.as_extra(turn)
     one = searched(1000, variant=variant, balance=balance(1000, users=1000, arrivals="open"))
     return replace(one, experiment="overload", load="steps", extra=extra, errors=why)
-
-
-def report_of(folder, *results):
-    for number, one in enumerate(results):
-        replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
-    return main(["report", str(folder)]), (folder / "report.md").read_text()
 
 
 def test_a_service_that_keeps_its_goodput_holds(tmp_path):

@@ -9,7 +9,8 @@ from selenium.webdriver.common.by import By
 from lab.__main__ import main
 from tests.browser import NARROW, WIDE, browsing, overflows, violations
 from tests.lab.test_advise import ASKED, measured_below
-from tests.lab.test_capacity import report_of, step
+from tests.lab.test_capacity import step
+from tests.lab.test_report import report_of
 
 PICTURES, VARIANTS = 5, 14
 EXAMPLES = Path("docs/example")

@@ -60,9 +60,9 @@ def result(variant="sqlite-inline-bulk", repeat=1, **figures):
 
 
 def report_of(folder, *results):
-    """Write results and report them as the command line does; return status and Markdown."""
+    """Write results of runs after each other, and report them; return status and Markdown."""
     for number, one in enumerate(results):
-        one.write(folder / str(number))
+        replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
     status = main(["report", str(folder)])
     return status, (folder / "report.md").read_text()
 
