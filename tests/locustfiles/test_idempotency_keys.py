@@ -39,7 +39,8 @@ def test_a_refused_post_is_repeated_with_its_key(refusing_once, keys, tmp_path):
     accepted = done.rows("accepted.csv")
     assert accepted
     assert set(keys.values()) <= {1, 2}
-    assert len(accepted) == sum(times == 2 for times in keys.values())
+    repeated = sum(times == 2 for times in keys.values())
+    assert len(accepted) <= repeated <= len(accepted) + USERS  # each may be cut off by the end
 
 
 def test_without_the_option_posts_have_no_keys_and_are_not_repeated(refusing_once, keys, tmp_path):
