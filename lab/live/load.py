@@ -111,13 +111,12 @@ class LiveLoad:
             self._posted(outcome, error, time.time(), due)
 
     def _posted(self, outcome: Answer | str, error: str, ended: float, due: float) -> None:
+        kind = "failed"
         if isinstance(outcome, Answer):
-            kind = BY_STATUS.get(outcome.status, "failed")
+            kind = BY_STATUS.get(outcome.status, kind)
             if kind == "accepted":
                 post = json.loads(outcome.body)
                 self.lookout.accepted(Post(post["id"], post["author"], ended))
-        else:
-            kind = "failed"
         self.counts[kind] += 1
         if kind == "failed":
             self._why_failed[error] += 1

@@ -10,15 +10,6 @@ from lab.load_calculator import daily_users, mean_rps, peak_rps, virtual_users
 COUNTS = st.integers(1, 10**7)
 
 
-def test_the_published_example():
-    mean = mean_rps(6_000, 50)
-    peak = peak_rps(mean, 8.889)
-
-    assert mean == pytest.approx(3.47, abs=0.005)
-    assert peak == pytest.approx(30.9, abs=0.05)
-    assert virtual_users(peak, requests=12, iteration_s=12) == 31
-
-
 @given(COUNTS, st.integers(1, 1_000), st.floats(1, 100))
 def test_daily_users_are_calculated_back(users, requests_each, factor):
     rps = peak_rps(mean_rps(users, requests_each), factor)
@@ -34,7 +25,7 @@ def test_the_virtual_users_make_the_load_and_one_fewer_does_not(rps, requests, i
     assert (users - 1) * requests / iteration_s <= rps * (1 + 1e-6)
 
 
-def test_the_command_converts_both_ways(capsys):
+def test_the_command_converts_the_published_example_both_ways(capsys):
     there = ["plan", "--daily-users=6000", "--requests-each=50", "--peak-factor=8.889"]
 
     assert main([*there, "--iteration-requests=12", "--iteration-s=12"]) == 0
