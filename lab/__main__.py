@@ -87,6 +87,9 @@ def run_experiment(experiment: Experiment, given: argparse.Namespace, out: Path)
     variants, options = _variants(experiment, given), _run_options(experiment, given)
     chosen(experiment.loads(options), options.loads)  # refuses unknown names before it begins
     check_servers(variants, options.servers)
+    others = {result.experiment for result in read_results(out)} - {experiment.name}
+    if others:
+        raise ValueError(f"{out} has results of {', '.join(sorted(others))}: choose another --out")
     claim(out)
     cut_short = run_matrix(experiment, variants, options, out)
     status = report(out)

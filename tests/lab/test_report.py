@@ -352,6 +352,18 @@ def test_the_answer_of_two_runs_compares_what_can_be_compared(tmp_path, figures,
     assert f"in the second folder: {verdict}: sqlite-inline-bulk." in page
 
 
+def test_results_of_several_experiments_do_not_share_a_folder(tmp_path, capsys):
+    result().write(tmp_path / "1")
+
+    with pytest.raises(SystemExit):
+        main(["run", "capacity", "--variants=sqlite-pull", f"--out={tmp_path}"])
+    assert "has results of fanout: choose another --out" in capsys.readouterr().err
+    replace(result(), experiment="capacity").write(tmp_path / "2")
+    with pytest.raises(SystemExit):
+        main(["report", str(tmp_path)])
+    assert "these have capacity, fanout" in capsys.readouterr().err
+
+
 def test_folders_of_several_experiments_are_not_compared(tmp_path, capsys):
     result().write(tmp_path / "a" / "1")
     replace(result(), experiment="capacity").write(tmp_path / "b" / "1")
