@@ -1,4 +1,4 @@
-"""Recipients of posts, for the stores that write outside the database."""
+"""Recipients of posts: of one, and of many for the stores that write outside the database."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
@@ -28,6 +28,12 @@ ENTRY_IDS = 40
 class _Joined(Aggregate):
     function = "GROUP_CONCAT"
     output_field = TextField()
+
+
+def owners_of(post: Post) -> list[int]:
+    """Return the owners of the timelines that a post is delivered to, its author first."""
+    friends = deliverable().filter(person_id=post.author_id).values_list("friend_id", flat=True)
+    return [post.author_id, *friends]
 
 
 def deliveries_of(posts: Sequence[Post]) -> Deliveries:

@@ -6,9 +6,9 @@ from django.db import transaction
 
 from accounts.models import Friendship
 from feed import epochs
-from feed.celebrities import deliverable
 from feed.delivery import deliver_one, set_receipts
 from feed.models import Post
+from feed.recipients import owners_of
 from feed.timeline_stores import get_timeline_store
 from workers.models import Chunk
 
@@ -17,8 +17,7 @@ OWNERS_PER_CHUNK = 100
 
 def plan_chunks(post: Post) -> Iterator[tuple[int, list[int]]]:
     """Insert the chunks of a post in the caller's transaction; yield (number, owner ids)."""
-    friends = deliverable().filter(person_id=post.author_id).values_list("friend_id", flat=True)
-    owners = [post.author_id, *friends]
+    owners = owners_of(post)
     starts = range(0, len(owners), OWNERS_PER_CHUNK)
     Chunk.objects.bulk_create(Chunk(post=post, number=n) for n in range(len(starts)))
     for number, start in enumerate(starts):

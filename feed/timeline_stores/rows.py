@@ -10,7 +10,7 @@ from accounts.ids import MAX_ID
 from accounts.models import Friendship, Person
 from db.rows import delete_first
 from feed import epochs
-from feed.celebrities import deliverable, merged
+from feed.celebrities import merged
 from feed.due import due_ids, posts_due
 from feed.models import (
     BulkEntry,
@@ -23,6 +23,7 @@ from feed.models import (
     TimelineFloor,
 )
 from feed.readers import delivered_since
+from feed.recipients import owners_of
 from feed.statements import INSERT_IGNORE
 from feed.timeline_stores.base import Held, Page, TimelineStore
 
@@ -207,11 +208,6 @@ class Pull(TimelineStore):
 
     def clear(self) -> None:
         pass
-
-
-def owners_of(post: Post) -> list[int]:
-    friends = deliverable().filter(person_id=post.author_id).values_list("friend_id", flat=True)
-    return [post.author_id, *friends]
 
 
 def _insert_statement(posts: int, condition: str) -> str:
