@@ -103,7 +103,8 @@ def test_the_laboratory_finds_the_experiment_and_audits_its_variants(command, tm
 
 
 def test_the_bench_draws_the_stores(command, tmp_path):
-    done = command(BENCH, "--seconds=0.1", f"--out={tmp_path}")
+    small = ("--people=60", "--friends=10", "--seconds=0.1")
+    done = command(BENCH, *small, f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
     picture = (tmp_path / "batch.svg").read_text()
