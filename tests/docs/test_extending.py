@@ -102,11 +102,9 @@ def test_the_laboratory_finds_the_experiment_and_audits_its_variants(command, tm
         assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
 
 
-def test_the_bench_draws_the_stores(command, tmp_path):
-    small = ("--people=60", "--friends=10", "--seconds=0.1")
+def test_the_bench_draws_a_store(command, tmp_path):
+    small = ("--people=60", "--friends=10", "--stores=plainstrings", "--seconds=0.1")
     done = command(BENCH, *small, f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
-    picture = (tmp_path / "batch.svg").read_text()
-    assert "plainstrings" in picture
-    assert "plainrows" in picture
+    assert "plainstrings" in (tmp_path / "batch.svg").read_text()
