@@ -33,21 +33,17 @@ servers: ## install databases, brokers, proxies, Prometheus and Chromium from th
 mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 	sh bootstrap.sh mysql
 
-# $(call pytest,command before it,options for the first run,tests). A busy machine fails one test of thousands by chance: what
-# failed runs once more, alone, and both runs are printed. The first that fails again ends it.
-pytest = $(1) $(PYTHON) -m pytest $(2) $(3) || { [ $$? = 1 ] && $(1) $(PYTHON) -m pytest --last-failed --last-failed-no-failures none --maxfail 1 $(3); }
-
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
 test: setup servers ## run every test; about 17 minutes on two cores
-	$(call pytest,,-n 3 --dist loadfile --no-loadscope-reorder,-m "not alone and not faults" tests/lab tests/docs tests/launch tests)
-	$(call pytest,$(REPLAYS),-n 3 --dist loadfile,tests/replays tests/web/test_access.py tests/web/test_schema.py)
-	$(call pytest,$(REPLAYS) $(PYTHON) -m tests.with_mysql,-n 2,tests/replays)
-	$(call pytest,$(PYTHON) -m tests.with_mysql,-n 2,$(MYSQL_TESTS))
-	$(call pytest,TIMELINES=cluster3,-n 2,$(TIMELINE_TESTS))
-	$(call pytest,,-n 2,-m faults)
-	$(call pytest,,,-m "alone and not k6 and not containers")
+	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
+	$(REPLAYS) $(PYTHON) -m pytest -n 3 --dist loadfile tests/replays tests/web/test_access.py tests/web/test_schema.py
+	$(REPLAYS) $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/replays
+	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 $(MYSQL_TESTS)
+	TIMELINES=cluster3 $(PYTHON) -m pytest -n 2 $(TIMELINE_TESTS)
+	$(PYTHON) -m pytest -n 3 -m faults
+	$(PYTHON) -m pytest -m "alone and not k6 and not containers"
 
 k6: ## build k6 with Go in a few minutes, unless K6 or the PATH has it
 	command -v "$${K6:-k6}" || [ -x var/bin/k6 ] || sh bootstrap.sh k6

@@ -1,6 +1,7 @@
 import contextlib
 import os
 import re
+from collections import Counter
 from pathlib import Path
 
 import hypothesis
@@ -37,6 +38,9 @@ if django_settings.SETTINGS_MODULE != "tests.replays.settings":
 
 
 def pytest_collection_modifyitems(items):
+    twice = [name for name, count in Counter(item.nodeid for item in items).items() if count > 1]
+    if twice:  # of such tests, pytest-xdist runs one
+        raise pytest.UsageError(f"tests of one name: {', '.join(twice)}")
     for item in items:
         if {"redis_environment", "celery_worker"} & set(item.fixturenames):
             item.add_marker("servers")

@@ -100,9 +100,9 @@ def running(folder, server, settings):
         yield Fleet(processes, folder, server, settings)
 
 
-def replacing(fleet, end):
+def replacing(fleet, ends):
     """Replace all processes of each app server; yield before, after, and when it is used again."""
-    for name in fleet.ports:
+    for name, end in zip(fleet.ports, ends, strict=True):
         pids = fleet.pids(name)
         wait_for(fleet.clients_are_answered)
         yield
@@ -119,17 +119,17 @@ def replacing(fleet, end):
 
 
 @pytest.mark.parametrize(
-    ("server", "end"),
+    ("server", "ends"),
     [
-        ("gunicorn", signal.SIGTERM),
-        ("gunicorn", signal.SIGKILL),
-        ("granian", signal.SIGTERM),
+        ("gunicorn", (signal.SIGTERM, signal.SIGKILL)),
+        ("granian", (signal.SIGTERM, signal.SIGTERM)),
     ],
+    ids=["gunicorn", "granian"],
 )
-def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, end, tmp_path):
+def test_no_request_fails_while_app_servers_are_replaced_in_turn(server, ends, tmp_path):
     with running(tmp_path, server, HAPROXY_SETTINGS.read_text()) as fleet:
         with fleet.clients.working():
-            phases = [fleet.clients.forget() for _ in replacing(fleet, end)]
+            phases = [fleet.clients.forget() for _ in replacing(fleet, ends)]
         failures = [it for _, failed in phases for it in failed] + fleet.clients.failures
         assert failures == []
         assert fleet.clients.posts.keys() == fleet.written()

@@ -12,8 +12,6 @@ import pytest
 
 from tests.locustfiles.load import Run
 
-pytestmark = pytest.mark.alone
-
 STANDS_STILL_S = 5.0
 FEW_IN_FLIGHT = """
 from locustfiles import arrivals
@@ -50,6 +48,7 @@ def stalling_run(run, service, tmp_path):
     return start
 
 
+@pytest.mark.alone
 def test_open_arrivals_continue_and_latency_counts_from_the_due_time(stalling_run):
     closed, opened = sorted(stalling_run("closed")), sorted(stalling_run("open"))
 

@@ -9,7 +9,7 @@ import pytest
 
 from lab.faults.running import serving, wait_for
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.faults
 
 MAX_AGE_S = 1
 

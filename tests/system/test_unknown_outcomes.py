@@ -13,7 +13,7 @@ import pytest
 
 from lab.faults.running import JSON, frozen, repeated, serving
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.faults
 
 READ_TIMEOUT_S = 1
 CONNECT_S = 2

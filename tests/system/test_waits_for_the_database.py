@@ -10,7 +10,7 @@ from db.mysql.base import CHECK_AGAIN_S
 from lab.faults.running import frozen, serving, wait_for
 from launch.variants import Variant
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.faults
 
 READ_S, REQUEST_S = 6, 3
 """DB_READ_TIMEOUT_S, as set here, and DB_REQUEST_TIMEOUT_S."""
