@@ -36,14 +36,14 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## run every test; about 17 minutes on two cores
+test: setup servers ## run every test; about 14 minutes on two cores
 	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
-	$(REPLAYS) $(PYTHON) -m pytest -n 3 --dist loadfile tests/replays tests/web/test_access.py tests/web/test_schema.py
+	$(REPLAYS) $(PYTHON) -m pytest -n 4 --dist loadfile tests/replays tests/web/test_access.py tests/web/test_schema.py
 	$(REPLAYS) $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/replays
-	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 $(MYSQL_TESTS)
-	TIMELINES=cluster3 $(PYTHON) -m pytest -n 2 $(TIMELINE_TESTS)
-	$(PYTHON) -m pytest -n 3 -m faults
-	$(PYTHON) -m pytest -m "alone and not k6 and not containers"
+	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 3 $(MYSQL_TESTS)
+	TIMELINES=cluster3 $(PYTHON) -m pytest -n 3 $(TIMELINE_TESTS)
+	$(PYTHON) -m pytest -n 3 -m faults tests/compose tests/system
+	$(PYTHON) -m pytest -m "alone and not k6" tests/lab tests/locustfiles
 
 k6: ## build k6 with Go in a few minutes, unless K6 or the PATH has it
 	command -v "$${K6:-k6}" || [ -x var/bin/k6 ] || sh bootstrap.sh k6

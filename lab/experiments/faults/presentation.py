@@ -136,8 +136,7 @@ PRESENTATION = Presentation(
         "the time for which a server stays frozen or away is in it.",
         "The longest lag is the time for which a post had no receipt, of those accepted from the "
         "beginning of a fault until all was normal: the median of the moments, and the worst.",
-        "Readers compare pages with the posts that were accepted at least two seconds before; for "
-        "the time in which a fault stops deliveries altogether, they expect nothing new.",
+        "Readers compare pages with the accepted posts that had a receipt before they asked.",
     ),
     lesson="docs/faults.md",
     summaries=_summaries,
