@@ -94,6 +94,7 @@ class Receipt(NamedTuple):
     created_at: float
     delivered_at: float | None
     deliveries: int
+    post_id: int = 0
 
 
 class Service:
@@ -309,4 +310,5 @@ def _python(*arguments: str) -> list[str]:
 
 def _receipt(row: dict[str, str]) -> Receipt:
     delivered_at = float(row["delivered_at"]) if row["delivered_at"] else None
-    return Receipt(float(row["created_at"]), delivered_at, int(row["deliveries"]))
+    times = float(row["created_at"]), delivered_at
+    return Receipt(*times, int(row["deliveries"]), int(row["id"]))

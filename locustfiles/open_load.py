@@ -36,9 +36,9 @@ DEEPEST = 5
 LEAST_POSTS = 2000
 """Different posts at least, and two per person; they are built before the load."""
 FIRST_VISITS_AT_ONCE = 4
+ACCEPTED = ("id", "author", "created_at", "sent_at")
 REQUESTED = "timestamp request_type name response_time_ms response_length exception".split()
 UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
-ACCEPTED = ("id", "author", "created_at")
 SENT_BETWEEN_ANSWERS = 8
 """Requests that a generator that is late sends before it takes answers again."""
 MOST_UNANSWERED = 15_000
@@ -68,7 +68,7 @@ class OpenLoad:
         self.address = url.hostname or "127.0.0.1", url.port or 80
         self._options = options
         self._rows: list[tuple[object, ...]] = []
-        self._posts: list[bytes] = []
+        self._posts: list[tuple[float, bytes]] = []
         self._connections = Connections(
             self.address, self._note, most=options.most_unanswered, timeout_s=options.timeout_s
         )
@@ -100,7 +100,7 @@ class OpenLoad:
         """Wait for the last answers and write all files."""
         self._wait_until_fewer(1)
         self._connections.close()
-        posts = map(json.loads, self._posts)
+        posts = ({**json.loads(body), "sent_at": f"{due:.6f}"} for due, body in self._posts)
         _write(self._options.requests, REQUESTED, self._rows)
         accepted = ([post[name] for name in ACCEPTED] for post in posts)
         _write(self._options.accepted, ACCEPTED, accepted)
@@ -120,11 +120,11 @@ class OpenLoad:
         took_ms = f"{(ended - due) * 1000:.3f}"
         self._rows.append((f"{due:.6f}", request.method, request.name, took_ms, length, error))
         if isinstance(outcome, Answer) and not error:
-            self._continue(request, outcome, ended)
+            self._continue(request, outcome, due, ended)
 
-    def _continue(self, request: Request, answer: Answer, ended: float) -> None:
+    def _continue(self, request: Request, answer: Answer, due: float, ended: float) -> None:
         if request.name == POST:
-            self._posts.append(answer.body)
+            self._posts.append((due, answer.body))
         following = request.follow(answer)
         if following is not None:
             self._connections.send(following, ended)

@@ -73,11 +73,11 @@ class Player(Visitor):
         body = {"body": random_body()}
         has_key = self.environment.parsed_options.idempotency_keys
         headers = self.person.headers | ({"Idempotency-Key": str(uuid4())} if has_key else {})
-        person = self.person._replace(headers=headers)
+        person, sent_at = self.person._replace(headers=headers), due
         for _ in range(1 + (REPEATS if has_key else 0)):
             post = self.answer_to(person, "POST", "/v1/posts/", 201, due, json=body)
             if post is not None:
-                self.accepted.write(self.person, post)
+                self.accepted.write(self.person, post, sent_at)
                 return post
             if self.latest_status not in MAY_REPEAT:
                 break

@@ -44,14 +44,15 @@ class AcceptedLog:
     """
 
     def __init__(self, environment: Environment, path: str) -> None:
-        self._rows = RowLog(environment, path, ("id", "author", "created_at"))
+        self._rows = RowLog(environment, path, ("id", "author", "created_at", "sent_at"))
         environment.events.test_start.add_listener(self._forget)
         self._forget()
 
-    def write(self, author: LoadPerson, post: dict[str, Any]) -> None:
+    def write(self, author: LoadPerson, post: dict[str, Any], sent_at: float) -> None:
+        """Record a post; ``sent_at``: Unix time from which its author has waited."""
         self.total += 1
         self._newest[author.position].append(post["id"])
-        self._rows.write(post["id"], post["author"], post["created_at"])
+        self._rows.write(post["id"], post["author"], post["created_at"], f"{sent_at:.6f}")
 
     def authors(self) -> list[int]:
         """Return the positions of people who have posted."""

@@ -10,6 +10,7 @@ from lab.results.requests import Requests
 from lab.results.result import Result
 from lab.results.summary import Summary
 from lab.running.load import Load, chosen, generate
+from lab.running.screens import Screens
 from launch.service import Seed, Service
 from launch.variants import Variant
 
@@ -54,6 +55,8 @@ class Measured(NamedTuple):
     folder: Path
     """Folder of the run, with Locust's requests.csv and accepted.csv."""
     options: RunOptions
+    screens: Screens | None = None
+    """The readers who are watched, if they are."""
 
 
 class Option(NamedTuple):
@@ -96,6 +99,8 @@ class Experiment:
     seed: Seed = USUAL_PEOPLE
     seeding: tuple[tuple[str, ...], ...] = ()
     """The management commands that follow ``seed_people``, with their arguments."""
+    watches: bool = False
+    """Some readers of our service are watched from outside (``lab.running.screens``)."""
     options: tuple[Option, ...] = ()
     suits: Callable[[Variant, Load], bool] = lambda variant, load: True
     """Returns whether a variant runs under a load."""

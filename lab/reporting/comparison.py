@@ -37,6 +37,8 @@ LOOKS: dict[StrEnum, tuple[str, str]] = {
     Figures.NONE: ("unknown", ""),
 }
 """The chip of a verdict, and what to do about it."""
+UNCOMMITTED = Chip("lost", "Uncommitted changes")
+REPEAT = "nobody can repeat it. Commit them, and measure again"
 
 
 def experiment_of(results: Sequence[Result]) -> Experiment:
@@ -135,7 +137,7 @@ class Comparison:
             return ""
         ratio = values[last.name] / best_value
         rates = [number(one.median(lambda r: r.achieved_rps)) for one in (last, first)]
-        bound = "at least " if shown.headline.is_latency and last.is_cut_off else ""
+        bound = "at least " if shown.headline.bound(last) else ""
         times = bound + number(1 / ratio if shown.more_is_better else ratio)
         return shown.contrast.format(name=last.name, ratio=times, rates=" against ".join(rates))
 
@@ -144,9 +146,11 @@ class Comparison:
         """What became of deliveries, and what figures are worth, the worst first."""
         deliveries = [(one.name, one.deliveries) for one in self.summaries]
         figures = [(one.name, one.figures) for one in self.summaries]
+        dirty = sorted({one.variant for one in self.results if one.is_dirty})
         return [
             _verdict("Deliveries", Deliveries, deliveries),
             _verdict("Figures", Figures, figures),
+            *([Verdict("Code", [(UNCOMMITTED, f" in {few(dirty)}: {REPEAT}")])] if dirty else []),
         ]
 
 

@@ -1,5 +1,6 @@
 """Figures, names and machines in words."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -39,9 +40,18 @@ def machine(environments: Sequence[Mapping[str, Any]]) -> str:
     software = ", ".join([f"Python {env['python']}", *servers])
     speeds = [one["calibration_ms"] for one in environments]
     return (
-        f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, {software}, commit "
-        f"{env['commit'] or 'unknown'}. {speed(speeds)}"
+        f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, {software}, "
+        f"{commits(environments)}. {speed(speeds)}"
     )
+
+
+def commits(environments: Sequence[Mapping[str, Any]]) -> str:
+    """Name every commit of runs, with how many are of each."""
+    counts = Counter(one["commit"] or "unknown" for one in environments)
+    if len(counts) == 1:
+        return f"commit {next(iter(counts))}"
+    named = (f"{commit} ({count})" for commit, count in counts.most_common())
+    return f"commits {', '.join(named)}"
 
 
 def speed(speeds_ms: Sequence[float]) -> str:

@@ -11,6 +11,7 @@ ROLES = {
 TIMES = {
     "": "requests were answered",
     "lag ": "posts were in every timeline",
+    "screen ": "posts that were sent were on a watched friend's page",
     "read ": "pages of feeds were answered",
     "deep ": "later pages of feeds were answered",
     "post ": "posts were answered",
@@ -32,6 +33,8 @@ MEANINGS = {
     "deliveries/s": (
         "Post ids put into timelines per second. A post to 500 friends is 501 deliveries."
     ),
+    "undelivered posts": "Posts of the run that had no receipt when it was audited.",
+    "shown": "The share of their friends' posts that watched people were shown.",
     "drain s": "Time from the last post until no post waited for its deliveries.",
     "cores busy": (
         "CPU seconds per second of the window, of all processes, load generator included."

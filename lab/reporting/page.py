@@ -24,7 +24,7 @@ READING = "docs/reading-a-report.md"
 TEMPLATES = Environment(
     loader=FileSystemLoader(HERE), autoescape=True, undefined=StrictUndefined, trim_blocks=True
 )
-FIGURE = re.compile(r"(≥ |<)?[\d-]|not measured|never|$")
+FIGURE = re.compile(r"(≥ |> |<)?[\d-]|not measured|never|$")
 TERMINAL = {"lost": "red", "doubtful": "yellow", "short": "yellow"}
 """Colours of chips; red is for lost deliveries only."""
 

@@ -315,7 +315,7 @@ def _cpu_bar(summary: Summary) -> Bar:
         for role, cores in used.items()
         if cores
     ]
-    return Bar(summary.name, parts, f"{_cores(middle):.2f} cores", summary.spread(_cores))
+    return Bar(summary.name, parts, f"{_cores(middle):.2f} cores", summary.interval(_cores))
 
 
 def _cores(result: Result) -> float:
@@ -331,7 +331,7 @@ def medians(compared: Sequence[Summary], figure: Value) -> Drawing:
 
 def bar_of(summary: Summary, figure: Value, colour: str, label: str = "", name: str = "") -> Bar:
     """Return the bar of a median, without a part where there is no figure."""
-    middle, (low, high) = summary.median(figure), summary.spread(figure)
+    middle, (low, high) = summary.median(figure), summary.interval(figure)
     tip = f"{summary.name}: {number(middle)} ({number(low)} … {number(high)})"
     parts = [(tip, middle, colour)] if middle else []
     return Bar(name or summary.name, parts, label or number(middle), (low, high))

@@ -2,11 +2,13 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import floor
 from typing import NamedTuple
 
 from lab.reporting import plots
 from lab.reporting.formats import measured, number, percent
 from lab.reporting.page import Cell, Table
+from lab.results import laws
 from lab.results.result import Figure, Result
 from lab.results.summary import Summary
 from launch.variants import Variant
@@ -19,19 +21,19 @@ class Column(NamedTuple):
     figure: Figure
     write: Callable[[float | None], str] = number
     spread: bool = False
-    """Show the smallest and the largest of several runs too."""
+    """Show the interval of the median of several runs too."""
     brief: bool = False
     """Shown in the terminal and by ``lab compare``."""
-    is_latency: bool = False
-    """A lower bound where the window was too short (``lab.results.laws.is_cut_off``)."""
+    bound: Callable[[Summary], str] = lambda summary: ""
+    """Returns what stands before a figure that is a bound, like "≥ "."""
 
     def cell(self, summary: Summary) -> str:
-        """Write the median, of some columns with the smallest and the largest of several runs."""
+        """Write the median, of some columns with its interval."""
         shown = self.write(summary.median(self.figure))
-        low, high = map(self.write, summary.spread(self.figure))
+        low, high = map(self.write, summary.interval(self.figure))
         if self.spread and low != high and shown != "-":
             shown = f"{shown} ({low} … {high})"
-        return f"≥ {shown}" if self.is_latency and summary.is_cut_off and shown != "-" else shown
+        return shown if shown == "-" else f"{self.bound(summary)}{shown}"
 
 
 class Published(NamedTuple):
@@ -50,11 +52,21 @@ class Plot(NamedTuple):
     """What it draws of a result; it is left out where no result has any."""
 
 
+def cut_off(summary: Summary) -> str:
+    """Mark latencies whose window ended before the longest answers (``laws.is_cut_off``)."""
+    return "≥ " if summary.is_cut_off else ""
+
+
+def waiting(share: float) -> Callable[[Summary], str]:
+    """Mark a lag where more than this share of the posts still waited."""
+    return lambda summary: "> " if any((r.waiting or 0) > share for r in summary.results) else ""
+
+
 OFFERED = Column("offered /s", lambda r: r.offered_rps or None)
 SUCCESS = Column("success", lambda r: r.success, percent, brief=True)
-MEAN = Column("mean ms", lambda r: r.latency_ms.get("mean"), brief=True, is_latency=True)
-P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"), is_latency=True)
-P99 = Column("p99 ms", lambda r: r.latency_ms.get("p99"), spread=True, is_latency=True)
+MEAN = Column("mean ms", laws.mean_ms, brief=True, bound=cut_off)
+P95 = Column("p95 ms", lambda r: r.latency_ms.get("p95"), bound=cut_off)
+P99 = Column("p99 ms", lambda r: r.latency_ms.get("p99"), spread=True, bound=cut_off)
 IN_FLIGHT = Column("in flight", lambda r: r.balance.in_flight if r.balance else None)
 CORES_BUSY = Column("cores busy", lambda r: r.cores_busy, measured)
 VERDICTS = ("variant", "audit", "figures")
@@ -73,7 +85,7 @@ BY_SECOND = Plot(
 )
 CPU = Plot(
     "Where the CPU went",
-    "Cores busy by role, of the run in the middle. Thin lines: the least and the most of all runs.",
+    "Cores busy by role, of the run in the middle. Thin lines: the interval of the median.",
     plots.cpu,
     lambda r: r.cpu_s,
 )
@@ -166,9 +178,9 @@ class Presentation:
         audits = [result.audit for result in summary.results if result.audit is not None]
         if len(audits) < len(summary.results):
             return "DID NOT FINISH"
-        worst = max(audits, key=lambda audit: sum(audit[kind] for kind in self.findings))
+        worst = max(audits, key=lambda audit: sum(audit.get(kind, 0) for kind in self.findings))
         clean = "nothing to audit" if worst.get("expected") == 0 else "clean"
-        verdict = clean if worst["ok"] else _found(worst, self.findings)
+        verdict = _covered(clean, summary) if worst["ok"] else _found(worst, self.findings)
         if summary.objection:
             return f"{summary.objection}: {verdict}"
         if summary.as_expected:
@@ -176,10 +188,16 @@ class Presentation:
         return f"FAILED: {verdict}"
 
 
+def _covered(clean: str, summary: Summary) -> str:
+    """Add the share of deliveries that the audits compared, if that is known."""
+    shares = [result.coverage for result in summary.results if result.coverage is not None]
+    return f"{clean}, {floor(100 * min(shares))} % compared" if shares else clean
+
+
 def _found(audit: Mapping[str, int], kinds: Sequence[str]) -> str:
     """Name the findings: by their share of what was expected if the audit knows it."""
     whole = audit.get("expected")
-    counts = {kind: audit[kind] for kind in kinds if audit[kind]}
+    counts = {kind: audit[kind] for kind in kinds if audit.get(kind)}
     return ", ".join(
         f"{count:,} {kind}" if whole is None else f"{count / max(1, whole):.1%} {kind}"
         for kind, count in counts.items()

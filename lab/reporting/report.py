@@ -28,7 +28,7 @@ ELSEWHERE = (
     "measured, and no variant is ranked by cores."
 )
 HEADLINE = (
-    "{} is better. Thin lines: the smallest and the largest of several runs. Crossed out: the "
+    "{} is better. Thin lines: the 95 % interval of the median. Crossed out: the "
     "audit found something."
 )
 LATE_MS = 1000
@@ -95,7 +95,7 @@ def conditions(compared: Comparison) -> str:
     is_one_load = len({result.load for result in results}) == 1
     parts = [
         f"Variants: {len(variants)}, runs: {len(results)}",
-        f"medians of {repeats} runs (smallest and largest in brackets)" if repeats > 1 else "",
+        f"medians of {repeats} runs (95 % bootstrap interval in brackets)" if repeats > 1 else "",
         f"{number(max(loads))} users" if loads and is_one_load else "",
         f"{seed['people']:,} people with {seed['friends']:,} friends each" if seed else "",
         f"{first.window_s} s measured in each" if first.window_s else "",
@@ -188,6 +188,7 @@ def remarks(compared: Comparison) -> list[str]:
     shown, summaries = compared.presentation, compared.summaries
     return [
         *(f"{_run(result)}: {law}" for result in compared.results for law in laws.broken(result)),
+        *(f"{_run(result)}: {text}" for result in compared.results for text in laws.stolen(result)),
         *(remark for summary in summaries for remark in shown.remarks(summary)),
         *(_implied(summary) for summary in summaries if summary.is_cut_off),
         *shown.conclusions(summaries),

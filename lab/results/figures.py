@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from launch.service import Receipt
 
 BACKLOG_EVERY_S = 0.5
+RESAMPLES = 2000
 
 
 def percentiles(values_ms: ArrayLike, names: Sequence[str]) -> dict[str, float | None]:
@@ -36,13 +37,25 @@ def by_second(
     return [(at, len(ms), percentiles(ms, ["p99"])["p99"]) for at, ms in enumerate(found)]
 
 
-def lag_ms(receipts: Sequence[Receipt], start: float, end: float) -> list[float]:
-    """Return the time to the receipt of the posts that were created in a window."""
+def lag_ms(receipts: Sequence[Receipt], read_at: float) -> list[float]:
+    """Return the time to the receipt of posts; those without one have waited until ``read_at``."""
     return [
-        (receipt.delivered_at - receipt.created_at) * 1000
+        ((read_at if receipt.delivered_at is None else receipt.delivered_at) - receipt.created_at)
+        * 1000
         for receipt in receipts
-        if receipt.delivered_at is not None and start <= receipt.created_at < end
     ]
+
+
+def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % bootstrap interval of the median; (0, 0) without values.
+
+    Of fewer than seven values, that is the smallest and the largest.
+    """
+    if not values:
+        return 0.0, 0.0
+    drawn = np.random.default_rng(0).choice(values, (RESAMPLES, len(values)))
+    low, high = np.percentile(np.median(drawn, axis=1), (2.5, 97.5), method="inverted_cdf")
+    return float(low), float(high)
 
 
 def by_size(receipts: Sequence[Receipt]) -> dict[int, list[Receipt]]:

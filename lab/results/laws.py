@@ -21,6 +21,7 @@ UNACCOUNTED = 0.15
 """Share of the machine's cores that other programs may use."""
 CUT_OFF = 0.2
 """Share of the window: a run that is shorter than five of its slow requests cuts them off."""
+MOST_STEAL = 0.02
 UNCHECKED = "its laws can't be checked: it was measured before they were recorded"
 
 
@@ -79,6 +80,20 @@ def implied_mean_s(result: Result) -> float | None:
         pauses = (result.success or 0.0) if balance.arrivals == "checked" else 1.0
         return mean_s - balance.pace_s * pauses
     return mean_s if mean_s > balance.pace_s else None
+
+
+def mean_ms(result: Result) -> float | None:
+    """Return the mean latency; where answers were cut off, at least what Little's law implies."""
+    mean, implied_s = result.latency_ms.get("mean"), implied_mean_s(result)
+    if mean is None or implied_s is None or not is_cut_off(result):
+        return mean
+    return max(mean, implied_s * 1000)
+
+
+def stolen(result: Result) -> Iterator[str]:
+    """Yield a sentence if the machine's host gave much of the window's CPU time to others."""
+    if result.steal is not None and result.steal > MOST_STEAL:
+        yield f"the host gave {result.steal:.1%} of the window's CPU time to others (steal)"
 
 
 def broken(result: Result) -> Iterator[str]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 FILE = "result.json"
+MEASURING = ("locust", "lab")
+"""Roles that are no part of the service: load generator, and laboratory with its sampler."""
 
 
 @dataclass
@@ -65,6 +67,13 @@ class Result:
     deliveries: int | None = 0
     deliveries_per_s: float | None = None
     lag_ms: dict[str, float | None] = field(default_factory=dict)
+    """Of the window's posts. One without a receipt counts as waiting until the audit."""
+    waiting: float | None = None
+    """Share of the window's posts without a receipt: lags above it are bounds."""
+    undelivered: int | None = None
+    """Posts of the run without a receipt at the audit."""
+    due: int | None = None
+    """Deliveries of all posts of the run."""
     backlog: list[tuple[float, int]] = field(default_factory=list)
     drain_s: float | None = None
     routes: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -76,6 +85,14 @@ class Result:
     """By role; None for a server that runs elsewhere, whose CPU is not measured."""
     cpu_s_per_million_deliveries: float | None = None
     memory_mib: dict[str, float | None] = field(default_factory=dict)
+    steal: float | None = None
+    """Share of the machine's CPU time that its host gave to others in the window."""
+    screen_ms: dict[str, float | None] = field(default_factory=dict)
+    """From sending a post to the first page of a watched friend's feed that shows it."""
+    watched: int | None = None
+    """Posts that watched readers had to be shown, each counted per reader."""
+    shown: float | None = None
+    """Their share that was shown (0 … 1)."""
     generator_saturated: bool = False
     errors: list[str] = field(default_factory=list)
     balance: Balance | None = None
@@ -90,10 +107,22 @@ class Result:
         return 1 - self.failures / self.requests if self.requests else None
 
     @property
+    def coverage(self) -> float | None:
+        """Deliveries that the audit compared with the store's, of those due (0 … 1)."""
+        if not self.due or self.audit is None:
+            return None
+        return float(self.audit["expected"] - self.audit.get("merged", 0)) / self.due
+
+    @property
     def held(self) -> bool | None:
         """Whether it kept its limits; None if it has none, or did not finish."""
         found = self.extra.get("held")
         return None if found is None else found > 0
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the code had changes that no commit has."""
+        return str(self.environment["commit"]).endswith("-dirty")
 
     @property
     def shared(self) -> bool:
@@ -107,8 +136,8 @@ class Result:
 
     @property
     def service_s(self) -> float | None:
-        """CPU seconds of everything but the load generator; None if a part is not measured."""
-        return _sum(used for role, used in self.cpu_s.items() if role != "locust")
+        """CPU seconds of all roles of the service; None if a part is not measured."""
+        return _sum(used for role, used in self.cpu_s.items() if role not in MEASURING)
 
     def cores(self, role: str) -> float | None:
         used = self.cpu_s.get(role, 0.0)

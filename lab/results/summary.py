@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
 
-from lab.results import laws
+from lab.results import figures, laws
 from lab.results.result import Figure, Result
 from launch.variants import Variant
 
@@ -66,7 +66,7 @@ def figures_of(result: Result) -> Figures:
 SAME = 0.02
 """Two figures that differ by a smaller share always tie."""
 ENOUGH_REPEATS = 3
-"""Runs from which on the spread decides ties."""
+"""Runs from which on the intervals decide ties."""
 
 
 @dataclass(frozen=True)
@@ -150,17 +150,16 @@ class Summary:
         values = self.values(figure)
         return median(values) if values else None
 
-    def spread(self, figure: Figure) -> tuple[float, float]:
-        """Return the smallest and the largest value; (0, 0) without values."""
-        values = self.values(figure) or [0.0]
-        return min(values), max(values)
+    def interval(self, figure: Figure) -> tuple[float, float]:
+        """Return the 95 % bootstrap interval of the median."""
+        return figures.interval_of_median(self.values(figure))
 
 
 def is_tie(one: Summary, other: Summary, figure: Figure) -> bool:
     """Return whether two summaries tie by a figure.
 
-    With enough runs of both, their intervals from the smallest to the largest overlap; with fewer,
-    they differ by less than the speed of the machine did (calibration).
+    With enough runs of both, the intervals of their medians overlap; with fewer, they differ by
+    less than the speed of the machine did (calibration).
     """
     a, b = one.median(figure), other.median(figure)
     if not a or not b:
@@ -168,7 +167,7 @@ def is_tie(one: Summary, other: Summary, figure: Figure) -> bool:
     if max(a, b) / min(a, b) <= 1 + SAME:
         return True
     if min(len(one.values(figure)), len(other.values(figure))) >= ENOUGH_REPEATS:
-        (low, high), (other_low, other_high) = one.spread(figure), other.spread(figure)
+        (low, high), (other_low, other_high) = one.interval(figure), other.interval(figure)
         return low <= other_high and other_low <= high
     speeds_ms = [r.environment["calibration_ms"] for r in (*one.results, *other.results)]
     return bool(max(a, b) / min(a, b) <= max(speeds_ms) / min(speeds_ms))

@@ -99,6 +99,6 @@ def _widest(experiment: Experiment, results: Sequence[Result]) -> float:
     figure = experiment.presentation.headline.figure
     widths = []
     for summary in experiment.summaries(results):
-        low, high = summary.spread(figure)
+        low, high = summary.interval(figure)
         widths.append((high - low) / (summary.median(figure) or 1.0))
     return max(widths)

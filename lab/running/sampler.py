@@ -16,12 +16,13 @@ MEMORY_EVERY_S = 5.0
 
 
 class Sample(NamedTuple):
-    """Counters so far, at a Unix time; the first two by role."""
+    """Counters so far, at a Unix time; the first two by role, the others of all cores."""
 
     at: float
     cpu_s: dict[str, float]
     wanted_s: dict[str, float]
     busy_s: float
+    stolen_s: float
 
 
 class Sampler:
@@ -57,6 +58,10 @@ class Sampler:
         """Return the CPU seconds that the machine was busy between two Unix times."""
         return self._grown([sample.busy_s for sample in self._samples], start, end)
 
+    def stolen_s(self, start: float, end: float) -> float:
+        """Return the CPU seconds that the host gave to others between two Unix times."""
+        return self._grown([sample.stolen_s for sample in self._samples], start, end)
+
     def memory_mib(self, role: str) -> float:
         """Return the peak memory of a role."""
         return max((sample.get(role, 0.0) for sample in self._memory), default=0.0)
@@ -74,14 +79,14 @@ class Sampler:
     def _look_at_cpu(self) -> None:
         while not self._stopping.wait(CPU_EVERY_S):
             cpu_s, wanted_s = self._processes.cpu_s(), self._processes.wanted_s()
-            self._samples.append(Sample(time.time(), cpu_s, wanted_s, _busy_s()))
+            self._samples.append(Sample(time.time(), cpu_s, wanted_s, *_busy_and_stolen_s()))
 
     def _look_at_memory(self) -> None:
         while not self._stopping.wait(MEMORY_EVERY_S):
             self._memory.append(self._processes.memory_mib())
 
 
-def _busy_s() -> float:
-    """Return the CPU seconds of all cores so far, without idling, waiting and what was stolen."""
+def _busy_and_stolen_s() -> tuple[float, float]:
+    """Return the CPU seconds of all cores so far, without idling and waiting; and those stolen."""
     times = psutil.cpu_times()
-    return float(times.user + times.nice + times.system + times.irq + times.softirq)
+    return times.user + times.nice + times.system + times.irq + times.softirq, times.steal

@@ -6,7 +6,7 @@ import sys
 import time
 import traceback
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from pkgutil import resolve_name
@@ -20,6 +20,8 @@ from lab.results.result import Result
 from lab.running.load import INTERRUPTED, Load
 from lab.running.machine import Shortage, describe
 from lab.running.sampler import Sampler
+from lab.running.screens import watching
+from lab.systems.variants import OutsideVariant
 from launch.hosts import processes_for
 from launch.ports import claimed
 from launch.processes import RunFailed
@@ -129,6 +131,10 @@ def run(
     return result
 
 
+def _watches(experiment: Experiment, variant: Variant) -> bool:
+    return experiment.watches and not isinstance(variant, OutsideVariant)
+
+
 def _measure(
     result: Result,
     experiment: Experiment,
@@ -137,7 +143,10 @@ def _measure(
     options: RunOptions,
     out: Path,
 ) -> None:
-    with serving(experiment, variant, options, logs=out / "logs") as service:
+    with (
+        serving(experiment, variant, options, logs=out / "logs") as service,
+        watching(service) if _watches(experiment, variant) else nullcontext() as screens,
+    ):
         result.environment["servers"] = service.versions()
         result.environment["limitations"] = list(service.limitations)
         with Sampler(service.processes) as sampler:
@@ -146,9 +155,11 @@ def _measure(
         requests = read_requests(out, load)
         _record_requests(result, requests)
         _record_cpu(result, sampler, requests, service.elsewhere)
+        cpu_s = load.run_time_s * result.environment["cpus"]
+        result.steal = round(sampler.stolen_s(*requests.window) / cpu_s, 4)
         busy_cores = round(sampler.busy_s(*requests.window) / load.run_time_s, 3)
         result.balance = laws.balance_of(requests, load, None if options.shared else busy_cores)
-        experiment.conclude(Measured(service, result, load, requests, out, options))
+        experiment.conclude(Measured(service, result, load, requests, out, options, screens))
 
 
 def _record_requests(result: Result, requests: Requests) -> None:

@@ -29,10 +29,22 @@ def test_figures_are_of_single_values_and_none_without_any():
     assert figures.percentiles([], names) == dict.fromkeys(names)
 
 
-def test_lag_is_of_posts_created_in_the_window_and_deliveries_count_at_their_receipt():
+def test_a_post_without_a_receipt_has_waited_until_they_were_read():
+    assert figures.lag_ms([*RECEIPTS, PENDING], 231.0) == pytest.approx([100, 300, 2500, 128_000])
+
+
+def test_the_interval_of_the_median_narrows_with_more_runs():
+    few, many = [90.0, 100.0, 110.0], [90.0, 110.0, *[100.0 + n / 10 for n in range(-5, 6)]]
+
+    assert figures.interval_of_median(few) == (90.0, 110.0)
+    low, high = figures.interval_of_median(many)
+    assert 99 < low < 100 < high < 101
+    assert figures.interval_of_median([]) == (0.0, 0.0)
+
+
+def test_deliveries_count_at_their_receipt():
     receipts = [*RECEIPTS, PENDING]
 
-    assert figures.lag_ms(receipts, 100.5, 110) == pytest.approx([300, 2500])
     assert figures.deliveries(receipts, 100, 102) == 1002
     assert figures.flow(receipts, 101, 104) == (1, 2)
     assert figures.drain_s(RECEIPTS) == 2.5

@@ -101,7 +101,7 @@ def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
 
     assert status == 0
     assert "| sqlite-inline-bulk | clean | sound | 500 | 100 | 90.00% | 12 |" in markdown
-    assert "| 3 | 42 | 0.7 | not measured |" in markdown
+    assert "| 3 | 42 | - | - | - | - | 0.7 | not measured |" in markdown
 
 
 def test_the_headline_has_the_lag(tmp_path):
@@ -254,6 +254,48 @@ def test_with_enough_runs_the_spread_decides_a_tie():
     assert (
         "ties with" not in Comparison(quick + runs("sqlite-outbox-bulk", 90.0, 91.0, 92.0)).answer
     )
+
+
+def test_a_clean_audit_says_how_much_it_compared(tmp_path):
+    audit = {"expected": 1000, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
+
+    _, markdown = report_of(tmp_path, result(audit=audit, due=7692))
+
+    assert "| clean, 13 % compared |" in markdown
+
+
+def test_a_lag_is_a_bound_where_posts_still_wait(tmp_path):
+    one = result(lag_ms={"p50": 9.0, "p99": 128_000.0}, waiting=0.3, undelivered=3)
+
+    _, markdown = report_of(tmp_path, one)
+
+    assert "| 9 | > 128,000 | 3 |" in markdown
+
+
+def test_a_mean_that_was_cut_off_is_at_least_what_littles_law_says(tmp_path):
+    balance = {"users": 500, "arrivals": "closed", "pace_s": 1.0, "patient": False}
+    balance |= {"rate_rps": 10.0, "cycle_s": 12.0, "begun_rps": 10.0, "in_flight": 400.0}
+    one = result(latency_ms={"mean": 11_909.0, "p99": 29_000.0}, window_s=30)
+
+    _, markdown = report_of(tmp_path, replace(one, balance=Balance(**balance, waiting_at_end=400)))
+
+    assert "≥ 50,000 |" in markdown
+
+
+def test_every_commit_is_named_and_uncommitted_changes_are_told(tmp_path):
+    dirty = result(repeat=2)
+    dirty.environment = dirty.environment | {"commit": "abc-dirty"}
+
+    _, markdown = report_of(tmp_path, result(), dirty)
+
+    assert "abc-dirty (1)" in markdown
+    assert "**Code**: Uncommitted changes in sqlite-inline-bulk" in markdown
+
+
+def test_time_that_the_host_gave_to_others_is_told(tmp_path):
+    _, markdown = report_of(tmp_path, result(steal=0.031))
+
+    assert "the host gave 3.1% of the window's CPU time to others" in markdown
 
 
 def test_lag_is_told_by_the_size_of_authors_where_they_differ(tmp_path):

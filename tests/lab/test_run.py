@@ -15,8 +15,9 @@ SMALL = ["--shared", "--users=20", "--people=100", "--friends=20", "--run-time=2
 FIELDS = (
     "experiment variant repeat started_at environment offered_rps load window_s achieved_rps "
     "requests failures latency_ms latency_quantiles_ms by_second deliveries deliveries_per_s "
-    "lag_ms backlog drain_s routes extra audit cpu_s cpu_s_per_million_deliveries memory_mib "
-    "generator_saturated errors balance"
+    "lag_ms waiting undelivered due backlog drain_s routes extra audit cpu_s "
+    "cpu_s_per_million_deliveries memory_mib steal screen_ms watched shown generator_saturated "
+    "errors balance"
 ).split()
 GOOD, NULL, HALVES = "sqlite-outbox-setbased", "sqlite-null", "sqlite_per_server-inline-bulk"
 PULLED = "mysql_tuned-outbox-ring@cluster1+pulls30"
@@ -85,6 +86,11 @@ def test_a_result_has_the_fields_of_the_design_and_figures_that_fit_together(run
     assert result["cpu_s"]["web"] > 0
     assert result["cpu_s"]["workers"] > 0
     assert result["backlog"][-1][1] == 0
+    assert (result["undelivered"], result["waiting"], result["audit"]["lacked"]) == (0, 0, 0)
+    assert result["due"] >= result["deliveries"]
+    assert result["watched"] > 0
+    assert result["shown"] == 1
+    assert 0 < result["screen_ms"]["p50"] <= result["screen_ms"]["max"]
 
 
 def test_private_servers_are_started_and_accounted_for(run):
@@ -117,6 +123,8 @@ def test_a_variant_that_never_delivers_misses_everything(run):
     assert result["audit"]["missing"] == result["audit"]["expected"] > 0
     assert result["deliveries"] == 0
     assert result["drain_s"] is None
+    assert result["undelivered"] == result["audit"]["posts"]
+    assert result["shown"] < 1
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +141,7 @@ def test_a_store_that_loses_posts_fails_whatever_its_speed(planted):
     assert done.returncode == 1
     assert 0.02 < audit["missing"] / audit["expected"] < 0.2
     assert (audit["duplicated"], audit["unexpected"]) == (0, 0)
+    assert audit["lacked"] > 0
     assert "FAILED: " in report
     assert "No variant that delivers finished with a clean audit" in report
 

@@ -99,7 +99,9 @@ def test_every_accepted_post_is_recorded(offered):
 
     assert outcomes(found) == {"": ARRIVALS}
     accepted = {"id": "7", "author": "1", "created_at": "2026-01-01T00:00:00Z"}
+    sent_at = [float(row.pop("sent_at")) for row in found["accepted"]]
     assert found["accepted"] == ARRIVALS * [accepted]
+    assert sent_at == [float(row["timestamp"]) for row in found["requests"]]
     assert found["unanswered"] == []
 
 

@@ -55,12 +55,20 @@ def conclude(measured: Measured) -> None:
     if isinstance(service, OutsideService):
         conclude_from_outside(measured, service)
         return
+    if measured.screens:
+        if service.variant.delivers:
+            drain(measured)  # while app servers answer
+        measured.screens.finish()
     service.stop_web()
     drained_at = drain(measured) if service.variant.delivers else None
     service.stop_workers()
-    _record_receipts(measured, drained_at)
+    receipts = service.receipts()
+    _record_receipts(measured, receipts, drained_at)
+    accepted = measured.folder / "accepted.csv"
     with stage("audit"):
-        measured.result.audit = service.audit(measured.folder / "accepted.csv")
+        measured.result.audit = service.audit(accepted)
+    if measured.screens and receipts is not None:
+        measured.screens.record(measured.result, accepted, receipts, measured.requests.window)
 
 
 def drain(measured: Measured) -> float | None:
@@ -81,18 +89,24 @@ def drain(measured: Measured) -> float | None:
     return time.time()
 
 
-def _record_receipts(measured: Measured, drained_at: float | None) -> None:
+def _record_receipts(
+    measured: Measured, written: Sequence[Receipt] | None, drained_at: float | None
+) -> None:
     result, window = measured.result, measured.requests.window
-    written = measured.service.receipts()
     if written is None:
         _record_drain(measured, drained_at)
         return
     began_at = min(row.begun_at for row in measured.requests.rows) - SEEDED_BEFORE_S
     receipts = [receipt for receipt in written if receipt.created_at >= began_at]
-    result.lag_ms = figures.percentiles(
-        figures.lag_ms(receipts, *window), ("p50", "p95", "p99", "max")
-    )
-    result.extra |= _sizes(receipts, window)
+    read_at, (start, end) = time.time(), window
+    of_window = [receipt for receipt in receipts if start <= receipt.created_at < end]
+    lags_ms = figures.lag_ms(of_window, read_at)
+    result.lag_ms = figures.percentiles(lags_ms, ("p50", "p95", "p99", "max"))
+    if of_window:
+        result.waiting = sum(r.delivered_at is None for r in of_window) / len(of_window)
+    result.undelivered = sum(receipt.delivered_at is None for receipt in receipts)
+    result.due = sum(receipt.deliveries for receipt in receipts)
+    result.extra |= _sizes(of_window, read_at)
     result.deliveries = figures.deliveries(receipts, *window)
     result.deliveries_per_s = round(result.deliveries / result.window_s, 1)
     result.backlog = figures.backlog(receipts, window[0])
@@ -104,16 +118,14 @@ def _record_receipts(measured: Measured, drained_at: float | None) -> None:
         result.balance.delivered, result.balance.backlog_growth = figures.flow(receipts, *window)
 
 
-def _sizes(receipts: Sequence[Receipt], window: tuple[float, float]) -> dict[str, float | None]:
+def _sizes(receipts: Sequence[Receipt], read_at: float) -> dict[str, float | None]:
     """Return deliveries per post and the lag of posts of each size, unless all have one size."""
-    start, end = window
-    delivered = [r for r in receipts if r.delivered_at and start <= r.created_at < end]
-    sizes = figures.by_size(delivered)
+    sizes = figures.by_size(receipts)
     if len(sizes) < 2:
         return {}
-    counts = figures.percentiles([r.deliveries for r in delivered], ("mean", "p99", "max"))
+    counts = figures.percentiles([r.deliveries for r in receipts], ("mean", "p99", "max"))
     lags = {
-        f"{LAG_TO}{most}": figures.percentiles(figures.lag_ms(group, start, end), ("p99",))["p99"]
+        f"{LAG_TO}{most}": figures.percentiles(figures.lag_ms(group, read_at), ("p99",))["p99"]
         for most, group in sizes.items()
     }
     return {f"{FAN_OUT}{name}": count for name, count in counts.items()} | lags
@@ -156,6 +168,7 @@ EXPERIMENT = Experiment(
     ),
     variant=variant,
     locustfile=LOCUSTFILE,
+    watches=True,
     loads=lambda options: [load(options)],
     conclude=conclude,
     presentation=PRESENTATION,

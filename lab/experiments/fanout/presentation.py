@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import inf, log
 
 from lab.reporting import plots
-from lab.reporting.formats import number
+from lab.reporting.formats import number, percent
 from lab.reporting.presentation import (
     BY_SECOND,
     CORES_BUSY,
@@ -21,9 +21,11 @@ from lab.reporting.presentation import (
     Presentation,
     Published,
     extra,
+    waiting,
 )
 from lab.results.result import Result
 from lab.results.summary import Summary
+from lab.running.screens import GRACE_S, LOOK_EVERY_S, READERS
 
 SAME = 0.02
 """Shares of the offered rate this close are equal: lag decides between them."""
@@ -31,13 +33,26 @@ PUBLISHED_FRIENDS = 500
 SAME_LAG = 1.25
 """Lags within this factor are equal: busy cores decide between them."""
 DELIVERIES = Column("deliveries/s", lambda r: r.deliveries_per_s)
-LAG_P99 = Column("lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True)
+LAG_P50 = Column("lag p50 ms", lambda r: r.lag_ms.get("p50"), bound=waiting(0.5))
+LAG_P99 = Column(
+    "lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True, bound=waiting(0.01)
+)
+SCREEN_P50 = Column("screen p50 ms", lambda r: r.screen_ms.get("p50"))
+SCREEN_P99 = Column("screen p99 ms", lambda r: r.screen_ms.get("p99"), spread=True)
+SHOWN = Column("shown", lambda r: r.shown, percent)
+UNDELIVERED = Column("undelivered posts", lambda r: r.undelivered, brief=True)
 FAN_OUT, LAG_TO = "deliveries_", "lag_p99_to_"
 """Names of extra figures: deliveries per post, and the lag of posts with at most so many."""
-AUDIT = ("missing", "duplicated", "unexpected")
+AUDIT = ("missing", "duplicated", "unexpected", "lacked")
 POSTS = Column("posts/s", lambda r: r.achieved_rps, spread=True, brief=True)
 LESSON = "lab/experiments/fanout/lesson.md"
 LAG_ENDS = "Lag ends at the receipt, which is written just before its transaction commits."
+SCREENS = (
+    f"Time to screen is of {READERS} people who are watched through the API: from sending a post "
+    f"to the first of their pages that shows it. They look every {LOOK_EVERY_S * 1000:g} ms; what "
+    "was never shown counts as waiting until the end. Lacked: a page that was asked for more than "
+    f"{GRACE_S:g} s after a post's receipt did not show it."
+)
 PULL_IS_NOT_RANKED = (
     "pull writes nothing, and this load has no readers, who pay for it: it isn't ranked (see "
     "lab run mixed)."
@@ -121,8 +136,12 @@ PRESENTATION = Presentation(
         P99,
         IN_FLIGHT,
         DELIVERIES,
-        Column("lag p50 ms", lambda r: r.lag_ms.get("p50")),
+        LAG_P50,
         LAG_P99,
+        UNDELIVERED,
+        SCREEN_P50,
+        SCREEN_P99,
+        SHOWN,
         Column("drain s", lambda r: r.drain_s, brief=True),
         CORES_BUSY,
     ),
@@ -149,7 +168,7 @@ PRESENTATION = Presentation(
             _cost,
         ),
     ),
-    limitations=(LAG_ENDS, PULL_IS_NOT_RANKED),
+    limitations=(LAG_ENDS, SCREENS, PULL_IS_NOT_RANKED),
     lesson=LESSON,
     published=PUBLISHED,
     published_note=(

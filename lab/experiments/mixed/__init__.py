@@ -153,6 +153,7 @@ EXPERIMENT = Experiment(
     ),
     variant=fanout.variant,
     locustfile=LOCUSTFILE,
+    watches=True,
     seeding=(("seed_posts", f"--each={POSTS_BEFORE}", "--days=1"),),
     loads=loads,
     next_load=next_load,

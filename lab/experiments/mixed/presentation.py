@@ -69,7 +69,9 @@ def cost_of_operations(compared: Sequence[Summary]) -> Drawing:
         medians = [one.median(COST.figure) or 0.0 for one in of_one]
         lines.append(Line(name, list(zip(shares, medians, strict=True)), colour, form="o-"))
         for share, one in zip(shares, of_one, strict=True):
-            lines.append(Line("", [(share, end) for end in one.spread(COST.figure)], colour, name))
+            lines.append(
+                Line("", [(share, end) for end in one.interval(COST.figure)], colour, name)
+            )
 
     def finish(axes: Axes) -> None:
         if edges:
