@@ -85,7 +85,7 @@ class Bar(NamedTuple):
     """Tip, length and colour, from left to right."""
     label: str
     ends: tuple[float, float] = (0.0, 0.0)
-    """The smallest and the largest of several runs."""
+    """The interval of the median of several runs."""
     is_crossed: bool = False
 
     @property

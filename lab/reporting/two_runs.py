@@ -18,9 +18,9 @@ LOAD = ("window_s", "offered_rps")
 PAGE = "compare.html"
 PICTURE = (
     "Of each variant the first run in grey and the second in colour, each the median of its runs. "
-    "Thin lines: the smallest and the largest. A tie: the two can't be told apart by these runs."
+    "Thin lines: the 95 % interval of the median. A tie: the two can't be told apart by these runs."
 )
-TABLE = "first → second (second ÷ first); the smallest and the largest of several runs in brackets."
+TABLE = "first → second (second ÷ first); the 95 % interval of the median in brackets."
 BETTER, WORSE, TIE, NOTHING = "better", "worse", "a tie", "no figure"
 NOT_COMPARED = "not compared, for their audits, laws or Locust"
 
