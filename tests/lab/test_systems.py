@@ -284,4 +284,4 @@ def test_an_adapter_is_found_by_its_folder_and_its_drops_by_the_audit(adapter, t
     feeds = int(re.fullmatch(r"not drained within 2 s: (\d+) feeds", error)[1])
     assert 0 < feeds <= result["audit"]["missing"]  # a feed may lack several
     assert result["environment"]["servers"]["web"].startswith("urllib3")
-    assert result["cpu_s"]["web"] > 0
+    assert result["memory_mib"]["web"] > 0  # its CPU may be less than a tick of the clock
