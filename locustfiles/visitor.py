@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import gevent
 from gevent import GreenletExit
 from locust import FastHttpUser, events
 from locust.argument_parser import LocustArgumentParser
@@ -54,6 +55,8 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
     share_out(environment, Visitor.people)
     Visitor.verdict = Verdict(environment)
     thresholds.attach(environment, Visitor.verdict)
+    # gevent counts --run-time from its loop's last turn, which may be seconds ago.
+    gevent.get_hub().loop.update_now()
 
 
 UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
