@@ -19,6 +19,15 @@ arrivals.MOST_IN_FLIGHT = 2
 from locustfiles.fanout import Poster
 """
 
+SLOW = """
+import time
+from locustfiles.fanout import Poster
+time.sleep(0.01)  # a turn of gevent's loop
+until = time.monotonic() + 4
+while time.monotonic() < until:
+    pass
+"""
+
 
 @pytest.fixture
 def stalling_run(run, service, tmp_path):
@@ -55,6 +64,15 @@ def test_open_arrivals_continue_and_latency_counts_from_the_due_time(stalling_ru
     assert len(opened) > len(closed) + 15  # 20 users, who had to wait for 3 to 4 posts each
     assert opened[int(len(opened) * 0.99)] > 1000
     assert sum(ms > 500 for ms in opened) > sum(ms > 500 for ms in closed) + 15
+
+
+def test_a_slow_start_takes_nothing_of_the_run_time(service, tmp_path):
+    locustfile = tmp_path / "slow.py"
+    locustfile.write_text(SLOW)
+
+    done = Run(service, tmp_path, "--no-audit", "--users=1", file=locustfile, seconds=3)
+
+    assert done.rows("requests.csv")
 
 
 @pytest.fixture
