@@ -62,6 +62,16 @@ def waiting(share: float) -> Callable[[Summary], str]:
     return lambda summary: "> " if any((r.waiting or 0) > share for r in summary.results) else ""
 
 
+def unshown(share: float) -> Callable[[Summary], str]:
+    """Mark a time to screen where more than this share of the posts was never shown."""
+
+    def bound(summary: Summary) -> str:
+        shares = [result.shown for result in summary.results if result.shown is not None]
+        return "> " if shares and min(shares) < 1 - share else ""
+
+    return bound
+
+
 OFFERED = Column("offered /s", lambda r: r.offered_rps or None)
 SUCCESS = Column("success", lambda r: r.success, percent, brief=True)
 MEAN = Column("mean ms", laws.mean_ms, brief=True, bound=cut_off)

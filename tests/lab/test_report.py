@@ -272,6 +272,12 @@ def test_a_lag_is_a_bound_where_posts_still_wait(tmp_path):
     assert "| 9 | > 128,000 | 3 |" in markdown
 
 
+def test_a_time_to_screen_is_a_bound_where_posts_were_never_shown(tmp_path):
+    _, markdown = report_of(tmp_path, result(screen_ms={"p50": 9.0, "p99": 800.0}, shown=0.6))
+
+    assert "| 9 | > 800 | 60.00% |" in markdown
+
+
 def test_a_mean_that_was_cut_off_is_at_least_what_littles_law_says(tmp_path):
     balance = {"users": 500, "arrivals": "closed", "pace_s": 1.0, "patient": False}
     balance |= {"rate_rps": 10.0, "cycle_s": 12.0, "begun_rps": 10.0, "in_flight": 400.0}

@@ -50,17 +50,17 @@ def load(options: RunOptions) -> Load:
 
 
 def conclude(measured: Measured) -> None:
-    """Stop the requests, wait for the deliveries, and record receipts and audit."""
+    """Wait for the deliveries, stop the requests, and record receipts and audit."""
     service = measured.service
     if isinstance(service, OutsideService):
         conclude_from_outside(measured, service)
         return
+    drained_at = drain(measured) if service.variant.delivers else None
     if measured.screens:
-        if service.variant.delivers:
-            drain(measured)  # while app servers answer
         measured.screens.finish()
     service.stop_web()
-    drained_at = drain(measured) if service.variant.delivers else None
+    if drained_at:  # a request that was in flight may have left a post
+        drain(measured)
     service.stop_workers()
     receipts = service.receipts()
     _record_receipts(measured, receipts, drained_at)

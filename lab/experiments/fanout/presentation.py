@@ -21,6 +21,7 @@ from lab.reporting.presentation import (
     Presentation,
     Published,
     extra,
+    unshown,
     waiting,
 )
 from lab.results.result import Result
@@ -37,8 +38,10 @@ LAG_P50 = Column("lag p50 ms", lambda r: r.lag_ms.get("p50"), bound=waiting(0.5)
 LAG_P99 = Column(
     "lag p99 ms", lambda r: r.lag_ms.get("p99"), spread=True, brief=True, bound=waiting(0.01)
 )
-SCREEN_P50 = Column("screen p50 ms", lambda r: r.screen_ms.get("p50"))
-SCREEN_P99 = Column("screen p99 ms", lambda r: r.screen_ms.get("p99"), spread=True)
+SCREEN_P50 = Column("screen p50 ms", lambda r: r.screen_ms.get("p50"), bound=unshown(0.5))
+SCREEN_P99 = Column(
+    "screen p99 ms", lambda r: r.screen_ms.get("p99"), spread=True, bound=unshown(0.01)
+)
 SHOWN = Column("shown", lambda r: r.shown, percent)
 UNDELIVERED = Column("undelivered posts", lambda r: r.undelivered, brief=True)
 FAN_OUT, LAG_TO = "deliveries_", "lag_p99_to_"
