@@ -226,7 +226,6 @@ class Side:
 def _happen(fault: Fault, running: Running) -> str:
     """Let a fault happen, and return what there is to say of it."""
     readers = Readers(running)  # without their threads: the load's own look-ups read
-    readers.look()  # pages are compared with it
     with fault.around(running):
         at_stake = fault.inject(running, readers)
     wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""

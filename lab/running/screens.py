@@ -136,8 +136,11 @@ class Screens:
 
     def record(
         self, result: Result, accepted: Path, receipts: Sequence[Receipt], window: Window
-    ) -> None:
-        """Complete a result; what was not shown by the end counts as waiting until then."""
+    ) -> int:
+        """Record times to screen; return how often a page lacked a post that had its receipt.
+
+        What was not shown by the end counts as waiting until then.
+        """
         start, end = window
         receipt_at = {receipt.post_id: receipt.delivered_at for receipt in receipts}
         took_ms, posts, shown, lacked = list[float](), 0, 0, 0
@@ -155,8 +158,7 @@ class Screens:
                     took_ms.append((shown_at - post.sent_at) * 1000)
         result.screen_ms = figures.percentiles(took_ms, PERCENTILES)
         result.watched, result.shown = posts, shown / posts if posts else None
-        if result.audit is not None:
-            result.audit |= {"lacked": lacked, "ok": result.audit["ok"] and not lacked}
+        return lacked
 
 
 @contextmanager

@@ -70,7 +70,7 @@ def test_a_slow_start_takes_nothing_of_the_run_time(service, tmp_path):
     locustfile = tmp_path / "slow.py"
     locustfile.write_text(SLOW)
 
-    done = Run(service, tmp_path, "--no-audit", "--users=1", file=locustfile, seconds=3)
+    done = Run(service, tmp_path, "--no-audit", file=locustfile, seconds=3)
 
     assert done.rows("requests.csv")
 

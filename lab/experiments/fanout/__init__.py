@@ -66,9 +66,12 @@ def conclude(measured: Measured) -> None:
     _record_receipts(measured, receipts, drained_at)
     accepted = measured.folder / "accepted.csv"
     with stage("audit"):
-        measured.result.audit = service.audit(accepted)
+        audit = service.audit(accepted)
     if measured.screens and receipts is not None:
-        measured.screens.record(measured.result, accepted, receipts, measured.requests.window)
+        window = measured.requests.window
+        lacked = measured.screens.record(measured.result, accepted, receipts, window)
+        audit |= {"lacked": lacked, "ok": audit["ok"] and not lacked}
+    measured.result.audit = audit
 
 
 def drain(measured: Measured) -> float | None:
