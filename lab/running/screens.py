@@ -75,6 +75,7 @@ class Screen:
         asked_at = time.time()
         for post in self._api.feed(self._reader):
             self.shown.setdefault(post.id, Shown(asked_at, time.time()))
+        self.looks.append(Look(asked_at, oldest=0))
 
     def lacked(self, post_id: int, receipt_at: float) -> bool:
         """Return whether a page that was asked for after a post's receipt lacked it."""

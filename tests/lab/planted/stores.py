@@ -2,6 +2,7 @@
 
 from feed.timeline_stores.base import Held
 from feed.timeline_stores.published import Pipeline
+from feed.timeline_stores.ring import Ring
 from feed.timeline_stores.rows import SetBased
 
 
@@ -15,6 +16,18 @@ class Lossy(SetBased):
 
     def deliver(self, posts):
         super().deliver([post for post in posts if post.id % 10])
+
+
+class Forgetful(Ring):
+    """Drops a few of the first deliveries to person 2, who is watched."""
+
+    def write(self, deliveries):
+        return super().write(
+            [
+                (post_id, owner_ids[owner_ids != 2] if post_id in range(20, 60) else owner_ids)
+                for post_id, owner_ids in deliveries
+            ]
+        )
 
 
 class Duplicating(Pipeline):
