@@ -13,9 +13,11 @@ PAGES = [
 
 
 def anchors(page):
-    """Return the anchors of a page's headings, as GitHub makes them."""
-    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in headings}
+    """Return the anchors of a page's headings, as GitHub makes them, and those that it sets."""
+    text = page.read_text()
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    made = {re.sub(r"[^\w\- ]", "", it.lower()).replace(" ", "-") for it in headings}
+    return made | set(re.findall(r'<a id="([\w-]+)">', text))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=str)
