@@ -176,13 +176,16 @@ FEED_STRATEGIES = {
 }
 # … and where they are kept.
 FEED_TIMELINE_STORE = env.str("FEED_TIMELINE_STORE", default="setbased")
-IN_REDIS = {"url": TIMELINE_URL}
+FEED_TIMELINE_CAPACITY = max(1, env.int("FEED_TIMELINE_CAPACITY", default=800))
+"""Newest post ids that a timeline keeps, in Redis or packed; the database has the older ones."""
+CAPACITY = {"capacity": FEED_TIMELINE_CAPACITY}
+IN_REDIS = {"url": TIMELINE_URL, **CAPACITY}
 FEED_TIMELINE_STORES = {
     "rowwise": {"BACKEND": "feed.timeline_stores.rows.Rowwise"},
     "bulk": {"BACKEND": "feed.timeline_stores.rows.Bulk"},
     "setbased": {"BACKEND": "feed.timeline_stores.rows.SetBased"},
     "pull": {"BACKEND": "feed.timeline_stores.rows.Pull"},
-    "packed": {"BACKEND": "feed.timeline_stores.packed.Packed"},
+    "packed": {"BACKEND": "feed.timeline_stores.packed.Packed", "OPTIONS": CAPACITY},
     "roundtrip": {"BACKEND": "feed.timeline_stores.published.RoundTrip", "OPTIONS": IN_REDIS},
     "pipeline": {"BACKEND": "feed.timeline_stores.published.Pipeline", "OPTIONS": IN_REDIS},
     "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": IN_REDIS},

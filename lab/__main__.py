@@ -34,6 +34,9 @@ from lab.running.machine import calibration_ms
 from lab.running.matrix import INTERRUPTED, run_matrix
 from lab.running.single_run import serve
 from lab.systems.variants import TARGET, TargetVariant, check_host
+from lab.texts.make import differences, entries, keep
+from lab.texts.make import run as run_list
+from lab.texts.write import PICTURE, TEXTS, draw, write
 from launch.processes import RunFailed
 from launch.service import Seed
 from launch.variants import Variant
@@ -129,6 +132,20 @@ def bench_stores(options: argparse.Namespace) -> int:
     targets, out = choose(options.stores), _out(options, "bench")
     claim(out)
     return 0 if bench(targets, grid, out, seconds=options.seconds, as_json=options.json) else 1
+
+
+def make_figures(options: argparse.Namespace) -> int:
+    out = options.out or RESULTS / ("figures-short" if options.short else "figures")
+    if options.write:
+        keep(out)
+        for text in TEXTS:
+            text.write_text(write(text.read_text()))
+        PICTURE.write_text(draw())
+        return 0
+    status = run_list(entries(options.only), out, short=options.short)
+    if options.short:
+        print(differences(out))
+    return status
 
 
 def plan_capacity(options: argparse.Namespace) -> None:
@@ -228,6 +245,12 @@ COMMANDS = {
             "advise --degrees degrees.csv --daily-users 100000 --markdown",
         ),
     ),
+    "figures": Command(
+        "measure again what the documents say, and write it into them",
+        arguments.add_figures,
+        make_figures,
+        ("figures --only headline", "figures --short", "figures --write"),
+    ),
     "plan": Command(
         "convert daily users to requests per second and back",
         arguments.add_plan,
@@ -259,9 +282,9 @@ def _out(options: argparse.Namespace, name: str) -> Path:
 
 def _run_options(experiment: Experiment, given: argparse.Namespace) -> RunOptions:
     """Return what is asked of the runs of an experiment. Raises ValueError for what can't be."""
-    same = ("users", "run_time_s", "arrivals", "loads", "servers", "repeat", "precision", "shared")
+    same = ("users", "run_time_s", "arrivals", "loads", "servers", "repeat", "precision")
     return RunOptions(
-        **{name: getattr(given, name) for name in same},
+        **{name: getattr(given, name) for name in (*same, "resume", "shared")},
         own=_own_options(experiment, given),
         seed=_seed(experiment, given),
         drain_within_s=given.drain_within or experiment.drain_within_s,

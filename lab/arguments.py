@@ -124,6 +124,8 @@ def add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--drain-within", type=_seconds, metavar="TIME", help=drain)
     shared = "other programs use this machine too: judge the deliveries, not the figures"
     command.add_argument("--shared", action="store_true", help=shared)
+    resume = "keep the finished runs of --out that are of the same command and commit"
+    command.add_argument("--resume", action="store_true", help=resume)
     out = "where to write the results and their page (results/EXPERIMENT-TIME)"
     command.add_argument("--out", type=Path, metavar="DIR", help=out)
     _add_service(command)
@@ -172,6 +174,18 @@ def add_bench(command: argparse.ArgumentParser) -> None:
     command.add_argument("--seconds", type=_above_0, default=0.5, help="per cell of the stores")
     command.add_argument("--json", action="store_true", help="print the rows and nothing else")
     out = "where to write the rows and their page (results/bench-TIME)"
+    command.add_argument("--out", type=Path, metavar="DIR", help=out)
+
+
+def add_figures(command: argparse.ArgumentParser) -> None:
+    only = "some of the list (lab/texts/runs.toml)"
+    command.add_argument("--only", metavar="A,B", help=only)
+    what = command.add_mutually_exclusive_group()
+    short = "for seconds each, from any code; print how the texts would change"
+    what.add_argument("--short", action="store_true", help=short)
+    write = "run nothing: put what has finished into docs/example and the texts"
+    what.add_argument("--write", action="store_true", help=write)
+    out = "where the results are kept until they are written (results/figures, or figures-short)"
     command.add_argument("--out", type=Path, metavar="DIR", help=out)
 
 

@@ -29,6 +29,8 @@ class Database:
     """Durability that its settings give away."""
     options: tuple[str, ...] = ()
     """Options of the MySQL server beside its profile, like --max-connections=150."""
+    kind: str | None = None
+    """mysql or mariadb, unless LAB_MYSQL says another; None: the first that is installed."""
 
 
 AS_IS = "as it is"
@@ -126,6 +128,10 @@ class Variant:
             raise UnknownVariant(f"{name!r}: {reason}")
         return variant
 
+    def on(self, kind: str) -> Self:
+        """Return the same on MySQL or on MariaDB (``Database.kind``)."""
+        return replace(self, database=replace(self.database, kind=kind))
+
     @property
     def environment(self) -> dict[str, str]:
         return {
@@ -176,6 +182,11 @@ class Variant:
             self.store_flags.is_transactional and not self.strategy_flags.needs_shared_store
         )
         return self.strategy_flags.needs_drainer and not in_request
+
+    @property
+    def delivers_later(self) -> bool:
+        """Posts are answered before they are delivered."""
+        return self.drains or self.uses_celery
 
     @property
     def delivers(self) -> bool:
@@ -252,6 +263,10 @@ PARTS: Mapping[str, Part] = {
     "pullsauto": Part(
         "who has so many friends that pulling costs less is pulled",
         with_setting("FEED_PULL_ABOVE", "auto"),
+    ),
+    "keepsN": Part(
+        "timelines in Redis, or packed, keep N posts instead of 800: the audit compares so many",
+        with_setting("FEED_TIMELINE_CAPACITY"),
     ),
     "active": Part(
         "nothing is delivered to people who don't come: with lab run mixed --cold-share",

@@ -37,6 +37,8 @@ class RunOptions(NamedTuple):
     repeat: int = 1
     precision: float | None = None
     """Widest allowed interval of all runs, in percent of the median."""
+    resume: bool = False
+    """Finished runs of the same command and commit are kept."""
     shared: bool = False
     """Other programs are known to use the machine, so that utilisation is not judged."""
 

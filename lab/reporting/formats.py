@@ -33,15 +33,20 @@ def percent(share: float | None) -> str:
 
 
 def machine(environments: Sequence[Mapping[str, Any]]) -> str:
-    """Describe the machine and the servers of runs."""
+    """Describe the machine and the servers of runs, and how fast it was."""
+    speeds = [one["calibration_ms"] for one in environments]
+    return f"{where(environments)}. {speed(speeds)}"
+
+
+def where(environments: Sequence[Mapping[str, Any]]) -> str:
+    """Describe the machine, the servers and the commit of runs."""
     env = environments[0]
     named = [pair for one in environments for pair in one["servers"].items()]
     servers = sorted({f"{role} {text}" if text[0].isdigit() else text for role, text in named})
     software = ", ".join([f"Python {env['python']}", *servers])
-    speeds = [one["calibration_ms"] for one in environments]
     return (
         f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, {software}, "
-        f"{commits(environments)}. {speed(speeds)}"
+        f"{commits(environments)}"
     )
 
 

@@ -39,7 +39,7 @@ MAKING_LOAD = [["-m", "lab", command] for command in ("run", "bench", "live")]
 def describe(command: str) -> dict[str, Any]:
     """Describe the machine; ``command`` is the one that repeats the run."""
     return {
-        "commit": _commit(),
+        "commit": commit(),
         "command": command,
         "python": platform.python_version(),
         "packages": {name: version(name) for name in PACKAGES},
@@ -102,7 +102,8 @@ def _cpu_model() -> str:
     return next(names, platform.processor())
 
 
-def _commit() -> str | None:
+def commit() -> str | None:
+    """Return the commit of the code, with -dirty if it was changed; None outside of git."""
     command = ("git", "describe", "--always", "--dirty", "--abbrev=12")
     try:
         return subprocess.run(command, capture_output=True, check=True, text=True).stdout.strip()

@@ -9,8 +9,8 @@ from lab.experiments.base import Experiment, RunOptions
 from lab.progress import console
 from lab.results.result import Result, read_results
 from lab.running.load import Load
-from lab.running.machine import Shortage
-from lab.running.single_run import run
+from lab.running.machine import Shortage, commit
+from lab.running.single_run import command, run
 from launch.variants import Variant
 
 INTERRUPTED = 130
@@ -48,8 +48,21 @@ def _run_one(
     load: Load,
 ) -> Result:
     name = "-".join(filter(None, (variant.name, load.name, str(repeat))))
+    same = command(experiment.name, variant, load, options)
+    if options.resume and (kept := _finished(out / name, same)):
+        console.print(f"{name}: kept")
+        return kept
     console.print(name)
     return run(experiment, variant, load, options, repeat, out / name)
+
+
+def _finished(folder: Path, same_command: str) -> Result | None:
+    """Return the finished result of this command and of the commit of now, if there is one."""
+    wanted = {"command": same_command, "commit": commit()}
+    for result in read_results(folder):
+        if result.audit and wanted.items() <= result.environment.items():
+            return result
+    return None
 
 
 def run_in_rounds(

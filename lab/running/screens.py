@@ -21,6 +21,8 @@ LOOK_EVERY_S = 0.2
 DEEP_EVERY_S = 1.0
 MOST_PAGES = 10
 """Of a deep look, which finds what came late, or faster than the first page is looked at."""
+PATIENCE_S = 60.0
+"""Of a watched reader with a page, as of k6 and Locust with an answer."""
 GRACE_S = 1.0
 """Time after its receipt for which a page may lack a post: that is written before its commit."""
 Window = tuple[float, float]
@@ -103,7 +105,7 @@ class Screens:
     """The watched readers of a run."""
 
     def __init__(self, service: Service) -> None:
-        people, api = read_people(service.tokens), Api(service.url)
+        people, api = read_people(service.tokens), Api(service.url, PATIENCE_S)
         apart = len(people) // READERS
         self.screens = [Screen(api, people[1 + number * apart]) for number in range(READERS)]
         self.ended_at = 0.0
@@ -126,9 +128,17 @@ class Screens:
     def finish(self) -> None:
         """End the looks, and read each feed to its end. Raises RunFailed."""
         self.stop()
-        for screen in self.screens:
-            screen.read_all()
-        self.ended_at = time.time()
+        give_up_at = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                for screen in self.screens:
+                    screen.read_all()
+            except RunFailed:  # idle threads may have all of the database's connections
+                if time.monotonic() > give_up_at:
+                    raise
+            else:
+                self.ended_at = time.time()
+                return
 
     def _watch(self, screen: Screen, most_pages: int, every_s: float) -> None:
         while not self._stopping.wait(every_s):

@@ -132,7 +132,7 @@ def run(
 
 
 def _watches(experiment: Experiment, variant: Variant) -> bool:
-    return experiment.watches and not isinstance(variant, OutsideVariant)
+    return experiment.watches and not isinstance(variant, OutsideVariant) and not variant.locustfile
 
 
 def _measure(

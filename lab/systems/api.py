@@ -35,10 +35,10 @@ class Post(NamedTuple):
 class Api:
     """A target. Every method raises RunFailed if it doesn't answer as specified."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, timeout_s: float = TIMEOUT_S) -> None:
         self.url = url.rstrip("/")
         self._pool = urllib3.PoolManager(
-            maxsize=READERS, block=True, timeout=TIMEOUT_S, retries=RETRIES
+            maxsize=READERS, block=True, timeout=timeout_s, retries=RETRIES
         )
 
     def friends(self, person: Person) -> frozenset[int]:

@@ -40,6 +40,7 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
                 choice,
                 profile=database.profile,
                 options=database.options,
+                kind=database.kind,
             )
         )
     if variant.uses_redis:

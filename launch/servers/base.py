@@ -50,6 +50,8 @@ class Server(Backend):
     """Values of ``chosen_by`` for each of them."""
     chosen_by: ClassVar[str] = ""
     """The environment variable that chooses one of them."""
+    kind: str | None = None
+    """The one without that choice; None: the first that is installed."""
     package: ClassVar[str]
     """Debian package."""
     image: ClassVar[str]
@@ -162,8 +164,11 @@ def start_container(server: Server) -> None:
 
 
 def chosen(server: Server | type[Server]) -> str | None:
-    """Return the kind that the environment chooses, if any. Raises RunFailed if it is unknown."""
-    kind = os.environ.get(server.chosen_by) or None
+    """Return the kind that the environment or the server names, if any.
+
+    Raises RunFailed if it is unknown.
+    """
+    kind = os.environ.get(server.chosen_by) or server.kind
     if kind and kind not in server.kinds:
         raise RunFailed(f"{server.chosen_by}={kind} is none of {', '.join(server.kinds)}")
     return kind

@@ -35,8 +35,10 @@ class MySQL(Server):
         *,
         profile: str,
         options: Sequence[str] = (),
+        kind: str | None = None,
     ) -> None:
         super().__init__(processes, folder, launcher)
+        self.kind = kind
         self.profile = PROFILES / profile
         self.options = options
         self.data = folder / "data"

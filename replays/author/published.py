@@ -37,7 +37,7 @@ PUBLISHED_UNDER = {
 
 def variant(name: str) -> Variant:
     whose = name.partition("_")[0]
-    return author_variant(name) if whose == AUTHOR else fanout.variant(name)
+    return author_variant(name) if whose == AUTHOR else fanout.variant(name).on("mysql")
 
 
 def loads(options: RunOptions) -> list[Load]:

@@ -42,6 +42,7 @@ class Crossing(NamedTuple):
     def database(self, threads: int = 0) -> Database:
         """Return a server as it comes, but for the options that are factors."""
         return Database(
+            kind="mysql",  # as published
             profile="default.cnf",
             threads=threads,
             durability=None if self.flush == 1 else TUNED_DURABILITY,

@@ -35,7 +35,7 @@ PUBLISHED = tuple(
 
 
 def variant(name: str) -> ExportVariant:
-    found = export.variant(name)
+    found = export.variant(name).on("mysql")  # they give the formula of a managed MySQL
     return replace(found, settings={**found.settings, **PATIENT})
 
 
