@@ -87,7 +87,7 @@ def run_experiments(options: argparse.Namespace) -> int:
 
 
 def run_experiment(experiment: Experiment, given: argparse.Namespace, out: Path) -> int:
-    variants, options = _variants(experiment, given), _run_options(experiment, given)
+    variants, options = _variants(experiment, given), run_options(experiment, given)
     chosen(experiment.loads(options), options.loads)  # refuses unknown names before it begins
     check_servers(variants, options.servers)
     others = {result.experiment for result in read_results(out)} - {experiment.name}
@@ -280,7 +280,7 @@ def _out(options: argparse.Namespace, name: str) -> Path:
     return out or RESULTS / f"{name}-{datetime.now():%Y%m%d-%H%M%S}"
 
 
-def _run_options(experiment: Experiment, given: argparse.Namespace) -> RunOptions:
+def run_options(experiment: Experiment, given: argparse.Namespace) -> RunOptions:
     """Return what is asked of the runs of an experiment. Raises ValueError for what can't be."""
     same = ("users", "run_time_s", "arrivals", "loads", "servers", "repeat", "precision")
     return RunOptions(

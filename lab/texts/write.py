@@ -1,12 +1,12 @@
 """Tables, figures and pictures in the documents, written from results.
 
-``<!-- figures: FOLDER: COLUMN, COLUMN -->…<!-- /figures -->`` holds a table of a folder's variants,
-and ``<!-- figures: FOLDER VARIANT: COLUMN -->…<!-- /figures -->`` a single figure.
+``<!-- figures: FOLDER+FOLDER: COLUMN, COLUMN -->…<!-- /figures -->`` holds a table of variants,
+``<!-- figures: FOLDER VARIANT: COLUMN -->…<!-- /figures -->`` a single figure.
 """
 
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from lab.reporting import plots
 from lab.reporting.comparison import Comparison
 from lab.reporting.formats import number, percent, where
 from lab.reporting.presentation import Column
-from lab.results.result import results_of
+from lab.results.result import Result, results_of
 from lab.results.summary import Summary
 
 COMMITTED = Path("docs/example")
@@ -48,12 +48,12 @@ def write(text: str, folder: Path = COMMITTED) -> str:
     """
 
     def written(found: re.Match[str]) -> str:
-        begin, name, variant, columns, _, end = found.groups()
-        if not (folder / name).exists():
+        begin, names, variant, columns, _, end = found.groups()
+        folders = [folder / name for name in names.split("+")]
+        if not all(path.exists() for path in folders):
             return found[0]
-        compared = comparison(folder / name)
-        labels = columns.split(", ")
-        new = _cell(compared, variant, labels[0]) if variant else _table(compared, labels)
+        compared, labels = [comparison(path) for path in folders], columns.split(", ")
+        new = _cell(compared[0], variant, labels[0]) if variant else _table(compared, labels)
         return f"{begin}{new}{end}"
 
     return MARKED.sub(written, text)
@@ -64,17 +64,23 @@ def comparison(folder: Path) -> Comparison:
     return Comparison(results_of(folder))
 
 
-def _table(compared: Comparison, labels: list[str]) -> str:
-    rows = [
-        ["variant", *labels],
-        ["---", *("---:" for _ in labels)],
-        *(
-            [f"`{summary.name}`", *(_write(compared, summary, label) for label in labels)]
-            for summary in compared.summaries
-        ),
-    ]
+def _table(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
+    rows = [["variant", *labels], ["---", *("---:" for _ in labels)]]
+    for one in compared:
+        usual = "" if one is compared[0] else _unusual(one.results[0], compared[0].results[0])
+        for summary in one.summaries:
+            cells = [_write(one, summary, label) for label in labels]
+            rows.append([f"`{summary.name}`{usual}", *cells])
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(["", "", *lines, "", source(compared), ""])
+
+
+def _unusual(result: Result, usual: Result) -> str:
+    """Say in what the load and the people of a run differ from the usual ones."""
+    seed, arrivals = result.environment["seed"], result.balance and result.balance.arrivals
+    people = "" if seed == usual.environment["seed"] else f", {seed['people']:,} people"
+    same = usual.balance and usual.balance.arrivals == arrivals
+    return people if same else f"{people}, {arrivals} load"
 
 
 def _cell(compared: Comparison, variant: str, label: str) -> str:
@@ -93,24 +99,21 @@ def _write(compared: Comparison, summary: Summary, label: str) -> str:
     return columns[label].cell(summary)
 
 
-def source(compared: Comparison) -> str:
+def source(compared: Sequence[Comparison]) -> str:
     """Say what a table is of: runs, machine, servers, commit, and whether the code has changed."""
-    environments = [result.environment for result in compared.results]
-    counts = sorted({len(summary.results) for summary in compared.summaries})
-    several = f"n = {' to '.join(map(str, counts))}"
+    results = [result for one in compared for result in one.results]
+    environments = [result.environment for result in results]
+    counts = sorted({len(summary.results) for one in compared for summary in one.summaries})
+    several = f"n = {' or '.join(map(str, counts))}"
     interval = ", medians with 95 % bootstrap intervals" if counts[-1] > 1 else ""
-    begun = min(result.started_at for result in compared.results)
-    older = older_code(commits(compared))
+    begun = min(result.started_at for result in results)
+    older = older_code({str(env["commit"]) for env in environments})
     return f"{several}{interval}; {begun:.10}; {where(environments)}{older}."
 
 
-def commits(compared: Comparison) -> list[str]:
-    return sorted({str(result.environment["commit"]) for result in compared.results})
-
-
-def older_code(named: list[str]) -> str:
+def older_code(commits: Collection[str]) -> str:
     """Return a remark if what results depend on has changed since their commit."""
-    for commit in named:
+    for commit in commits:
         command = ("git", "diff", "--quiet", commit, "--", *MEASURED)
         if subprocess.run(command, capture_output=True).returncode == 1:
             return " (**older code**)"
