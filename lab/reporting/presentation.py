@@ -190,7 +190,7 @@ class Presentation:
             return "DID NOT FINISH"
         worst = max(audits, key=lambda audit: sum(audit.get(kind, 0) for kind in self.findings))
         clean = "nothing to audit" if worst.get("expected") == 0 else "clean"
-        verdict = _covered(clean, summary) if worst["ok"] else _found(worst, self.findings)
+        verdict = _covered(clean if worst["ok"] else _found(worst, self.findings), summary)
         if summary.objection:
             return f"{summary.objection}: {verdict}"
         if summary.as_expected:
@@ -198,10 +198,10 @@ class Presentation:
         return f"FAILED: {verdict}"
 
 
-def _covered(clean: str, summary: Summary) -> str:
+def _covered(found: str, summary: Summary) -> str:
     """Add the share of deliveries that the audits compared, if that is known."""
     shares = [result.coverage for result in summary.results if result.coverage is not None]
-    return f"{clean}, {floor(100 * min(shares))} % compared" if shares else clean
+    return f"{found}, {floor(100 * min(shares))} % compared" if shares else found
 
 
 def _found(audit: Mapping[str, int], kinds: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
 """``lab figures``: run every command whose results are committed, one after another."""
 
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -84,12 +85,22 @@ def _run(entry: Entry, out: Path, now: str, *, short: bool) -> int:
     resumes = ["--resume"] if arguments[0] == "run" else []
     started = time.monotonic()
     command = (sys.executable, "-m", "lab", *arguments, *resumes, f"--out={out}")
-    status = subprocess.run(command).returncode
+    status = _status(command)
     if status in GOOD:
         done.write_text(now)
     took_s = time.monotonic() - started
     console.print(f"[bold]{entry.name}[/bold]: status {status}, {took_s / 60:.1f} min")
     return status
+
+
+def _status(command: Sequence[str]) -> int:
+    """Run a command to its end; interrupted, wait until it has ended its servers."""
+    running = subprocess.Popen(command, start_new_session=True)  # Ctrl-C reaches it once: from here
+    try:
+        return running.wait()
+    except KeyboardInterrupt:
+        running.send_signal(signal.SIGINT)
+        return running.wait()
 
 
 def keep(folder: Path) -> None:

@@ -6,13 +6,14 @@
 
 import re
 import subprocess
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
+from lab.experiments.fanout.presentation import POSTS, SCREEN_P50, SHOWN
 from lab.reporting import plots
 from lab.reporting.comparison import Comparison
-from lab.reporting.formats import number, percent, where
+from lab.reporting.formats import number, where
 from lab.reporting.presentation import Column
 from lab.results.result import Result, results_of
 from lab.results.summary import Summary
@@ -29,15 +30,15 @@ MARKED = re.compile(
 MEASURED = (
     *("accounts", "config", "db", "feed", "launch", "locustfiles", "runtime", "web", "workers"),
     *("compose/mysql", "constraints.txt", "lab/experiments", "lab/results", "lab/running"),
-    *("lab/systems", ":(exclude)*.md"),
+    *("lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
 )
 """What results depend on."""
-WAYS = {
-    "mysql_tuned-inline-rowwise": "in the request, row by row",
-    "mysql_tuned-task-roundtrip": "queued, friend by friend",
-    "mysql_tuned-outbox-ring": "batched, by a drainer",
-}
-"""Of the picture that begins the README."""
+WAYS = (
+    ("waiting", "mysql_tuned-inline-rowwise", "in the request"),
+    ("headline", "mysql_tuned-task-roundtrip", "queued"),
+    ("headline", "mysql_tuned-outbox-ring", "batched"),
+)
+"""Folder, variant and words of the picture that begins the README."""
 PICTURE = Path("docs/pictures/three-ways.svg")
 
 
@@ -53,7 +54,7 @@ def write(text: str, folder: Path = COMMITTED) -> str:
         if not all(path.exists() for path in folders):
             return found[0]
         compared, labels = [comparison(path) for path in folders], columns.split(", ")
-        new = _cell(compared[0], variant, labels[0]) if variant else _table(compared, labels)
+        new = _median(compared[0], variant, columns) if variant else _table(compared, labels)
         return f"{begin}{new}{end}"
 
     return MARKED.sub(written, text)
@@ -77,26 +78,44 @@ def _table(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
 
 def _unusual(result: Result, usual: Result) -> str:
     """Say in what the load and the people of a run differ from the usual ones."""
-    seed, arrivals = result.environment["seed"], result.balance and result.balance.arrivals
-    people = "" if seed == usual.environment["seed"] else f", {seed['people']:,} people"
-    same = usual.balance and usual.balance.arrivals == arrivals
-    return people if same else f"{people}, {arrivals} load"
+    people, arrivals = result.environment["seed"]["people"], _arrivals(result)
+    return "".join(
+        f", {text}"
+        for text, differs in (
+            (f"{people:,} people", people != usual.environment["seed"]["people"]),
+            (f"{arrivals} load", arrivals != _arrivals(usual)),
+            (f"{result.window_s} s", result.window_s != usual.window_s),
+        )
+        if differs
+    )
 
 
-def _cell(compared: Comparison, variant: str, label: str) -> str:
-    found = [summary for summary in compared.summaries if summary.name == variant]
-    if not found:
-        raise ValueError(f"there is no {variant!r} among {', '.join(compared.colours)}")
-    return _write(compared, found[0], label)
+def _arrivals(result: Result) -> str:
+    return result.balance.arrivals if result.balance else ""
+
+
+def _summary(compared: Comparison, variant: str) -> Summary:
+    for summary in compared.summaries:
+        if summary.name == variant:
+            return summary
+    raise ValueError(f"there is no {variant!r} among {', '.join(compared.colours)}")
+
+
+def _median(compared: Comparison, variant: str, label: str) -> str:
+    return _column(compared, label)._replace(spread=False).cell(_summary(compared, variant))
 
 
 def _write(compared: Comparison, summary: Summary, label: str) -> str:
     if label == "audit":
         return compared.presentation.audit(summary)
+    return _column(compared, label).cell(summary)
+
+
+def _column(compared: Comparison, label: str) -> Column:
     columns = {column.label: column for column in compared.presentation.columns}
     if label not in columns:
         raise ValueError(f"there is no column {label!r} among {', '.join(columns)}")
-    return columns[label].cell(summary)
+    return columns[label]
 
 
 def source(compared: Sequence[Comparison]) -> str:
@@ -122,21 +141,21 @@ def older_code(commits: Collection[str]) -> str:
 
 def draw(folder: Path = COMMITTED) -> str:
     """Return the picture of the same work done in three ways."""
-    compared = comparison(folder / "headline")
-    found = {summary.name: summary for summary in compared.summaries}
-    bars = [_bar(compared, found[name], text) for name, text in WAYS.items() if name in found]
-    return plots.bars(bars, compared.results[0].offered_rps).alone
+    bars = []
+    for (run, variant, text), colour in zip(WAYS, plots.SERIES, strict=False):
+        summary = _summary(comparison(folder / run), variant)
+        label = f"{number(summary.median(POSTS.figure))} posts/s"
+        name = f"{text}: {_seen(summary)}"
+        bars.append(plots.bar_of(summary, POSTS.figure, colour, label, name))
+    drawing = plots.bars(bars)
+    return drawing._replace(wide=drawing.narrow).alone  # it has to be read on phones too
 
 
-def _bar(compared: Comparison, summary: Summary, text: str) -> plots.Bar:
-    columns: Mapping[str, Column] = {it.label: it for it in compared.presentation.columns}
-    colour = compared.colours[summary.variant.name]
-    rate, screen = columns["posts/s"], columns["screen p50 ms"]
-    seen_ms, shown = summary.median(screen.figure), summary.median(lambda r: r.shown)
-    seen = f"{screen.bound(summary)}{number((seen_ms or 0) / 1000)} s"
-    label = (
-        f"{number(summary.median(rate.figure))} posts/s; half of the friends saw it within {seen}"
-    )
-    if shown is not None and shown < 1:
-        label += f", {percent(1 - shown)} never"
-    return plots.bar_of(summary, rate.figure, colour, label, name=text)
+def _seen(summary: Summary) -> str:
+    """Say when friends saw the posts."""
+    seen_ms, shown = summary.median(SCREEN_P50.figure), summary.median(SHOWN.figure)
+    if not seen_ms or not shown:
+        return ""
+    if shown < 0.5:
+        return f"{100 * shown:.0f} % seen half a minute later"
+    return f"half seen within {number(seen_ms / 1000)} s"

@@ -9,7 +9,6 @@ from statistics import median
 import pytest
 
 FIGURES = Path("docs/figures.md")
-README = Path("README.md")
 READING = Path("docs/reading-a-report.md")
 STORY = Path("replays/author/lesson.md")
 CLUSTER = Path("docs/beyond-one-machine.md")
@@ -37,20 +36,6 @@ def left(result):
     return int(re.search(r"([\d,]+) posts left", error)[1].replace(",", ""))
 
 
-def clean_rows():
-    rows = re.findall(r"^\| `([\w-]+)`.*\| (clean[^|]*) \|$", README.read_text(), re.MULTILINE)
-    assert len(rows) > 5
-    return rows
-
-
-@pytest.mark.parametrize(("variant", "audit"), clean_rows())
-def test_a_clean_row_of_the_readme_says_how_much_was_compared(variant, audit):
-    runs = results("fanout", variant)
-    share = sum(it["audit"]["expected"] for it in runs) / sum(due(it) for it in runs)
-
-    assert audit == ("clean" if share == 1 else f"clean, {share:.0%} compared".replace("%", " %"))
-
-
 @pytest.mark.parametrize("run", [0, 1])
 def test_what_the_audit_of_the_fastest_variant_compared(run):
     result = results("fanout", "mysql_tuned-outbox-ring")[run]
@@ -65,34 +50,12 @@ def test_how_many_posts_of_the_published_fix_were_undelivered(page):
     shares = [f"{waiting / posts:.0%}".rstrip("%") for waiting, posts in runs]
 
     assert f"{counts} posts ({' and '.join(shares)} %)" in said(page)
-    assert f"{' to '.join(shares)} % of posts undelivered" in said(README)
 
 
 def test_a_post_that_was_never_delivered_waited_for_longer_than_the_bound():
     waited_s = [it["backlog"][-1][0] - it["window_s"] for it in results("fanout", ROUNDTRIP)]
 
-    assert f"> {int(min(waited_s))},000" in said(README)
     assert f"more than {int(min(waited_s))} s" in said(READING)
-
-
-def test_the_means_by_littles_law_are_users_in_flight_over_the_rate():
-    rows = re.findall(r"^\| `([\w-]+)`.*\| ([\d,]+) † \|", README.read_text(), re.MULTILINE)
-
-    assert len(rows) == 3
-    for variant, written in rows:
-        runs = [it["balance"] for it in results("fanout", variant)]
-        mean_ms = median(1000 * it["in_flight"] / it["rate_rps"] for it in runs)
-        assert written == f"{float(f'{mean_ms:.3g}'):,.0f}"
-
-
-def test_the_readme_names_commit_and_database_of_its_results():
-    environments = [it["environment"] for it in results("fanout")]
-    (commit,) = {it["commit"].removesuffix("-dirty") for it in environments}
-    dirty = [it for it in environments if it["commit"].endswith("-dirty")]
-    databases = {it["servers"]["database"] for it in environments}
-
-    assert f"{commit}, {len(dirty)} of {len(environments)} results" in said(README)
-    assert all(f"`mysql_…` is {it}" in said(README) for it in databases if "SQLite" not in it)
 
 
 def test_the_servers_of_the_published_story():

@@ -1,0 +1,130 @@
+"""The documents have the figures of the committed results, and these can be repeated."""
+
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from lab.__main__ import COMMANDS, run_options
+from lab.arguments import parser
+from lab.experiments import EXPERIMENTS
+from lab.running.load import chosen
+from lab.running.machine import commit
+from lab.running.matrix import INTERRUPTED
+from lab.texts import make
+from lab.texts import write as texts
+from lab.texts.write import COMMITTED, MARKED, PICTURE, TEXTS, comparison, older_code, write
+from launch.processes import RunFailed
+
+SHOWN = sorted({found[2] for path in TEXTS for found in MARKED.finditer(path.read_text())})
+"""The folders whose figures are shown together somewhere."""
+
+
+def test_there_are_figures_of_results():
+    assert SHOWN
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=str)
+def test_a_text_and_its_results_agree(path):
+    """If the code has changed: ``lab figures --write`` says so in the texts."""
+    assert write(path.read_text()) == path.read_text()
+
+
+def test_the_picture_and_its_results_agree():
+    assert texts.draw() == PICTURE.read_text()
+
+
+def test_a_figure_that_was_edited_by_hand_is_noticed():
+    (path,) = [it for it in TEXTS if it.name == "README.md"]
+    found = MARKED.search(path.read_text())
+    edited = path.read_text().replace(found[5], "9,999", 1)
+
+    assert edited != path.read_text()
+    assert write(edited) == path.read_text()
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_results_are_of_one_commit_without_changes_and_of_one_machine(name):
+    results = [it for one in name.split("+") for it in comparison(COMMITTED / one).results]
+    machines = {
+        tuple(it.environment[key] for key in ("commit", "cpu", "cpus", "python")) for it in results
+    }
+
+    assert len(machines) == 1
+    assert not any(it.is_dirty for it in results)
+
+
+@pytest.mark.parametrize(
+    "marker", ["none x: posts/s", "headline: no column", "headline x: mean ms"]
+)
+def test_a_marker_for_which_there_is_nothing(marker):
+    text = f"<!-- figures: {marker} -->1<!-- /figures -->"
+
+    if marker.startswith("none"):
+        assert write(text) == text
+    else:
+        with pytest.raises(ValueError, match="there is no"):
+            write(text)
+
+
+def test_code_that_has_changed_since_its_results(monkeypatch):
+    monkeypatch.setattr(texts, "MEASURED", ("no-such-folder",))
+    assert older_code(["HEAD"]) == ""
+
+    monkeypatch.setattr(texts, "MEASURED", ("feed",))
+    assert "older code" in older_code(["HEAD", make_empty_tree()])
+
+
+def make_empty_tree():
+    """Return git's name of a tree without files."""
+    return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+
+
+@pytest.mark.parametrize("short", [False, True])
+@pytest.mark.parametrize("entry", make.entries(), ids=lambda it: it.name)
+def test_every_command_of_the_list_is_understood(entry, short):
+    given = parser(COMMANDS, None).parse_args(entry.arguments(short=short))
+
+    assert entry.minutes > 0
+    if entry.arguments(short=short)[0] == "run":
+        experiment = EXPERIMENTS[given.experiment]
+        names = given.variants.split(",") if given.variants else experiment.variants
+        assert [experiment.variant(name).name for name in names] == list(names)
+        assert chosen(experiment.loads(run_options(experiment, given)), given.loads)
+
+
+def test_some_of_the_list():
+    assert [it.name for it in make.entries("whole,open")] == ["open", "whole"]
+    with pytest.raises(ValueError, match="did you mean headline"):
+        make.entries("headlines")
+
+
+def test_uncommitted_code_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setattr(make, "commit", lambda: f"{commit().removesuffix('-dirty')}-dirty")
+
+    with pytest.raises(RunFailed, match="no commit has"):
+        make.run(make.entries("open"), tmp_path)
+
+
+def test_a_short_run_that_was_stopped_goes_on_and_prints_how_the_texts_would_change(tmp_path):
+    command = (sys.executable, "-m", "lab", "figures", "--short", "--only=headline")
+    started = subprocess.Popen((*command, f"--out={tmp_path}"), stderr=subprocess.DEVNULL)
+    give_up_at = time.monotonic() + 300
+    while not list(tmp_path.glob("*/*/result.json")):
+        assert time.monotonic() < give_up_at
+        time.sleep(0.1)
+    started.send_signal(signal.SIGINT)
+    assert started.wait(timeout=120) == INTERRUPTED
+    assert not (tmp_path / "headline" / make.DONE).exists()
+
+    done = subprocess.run(
+        (*command, f"--out={tmp_path}"), capture_output=True, text=True, timeout=600
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count(": kept") == 1
+    assert "+++ written anew" in done.stdout
+    assert "README.md" in done.stdout
+    assert (tmp_path / "headline" / make.DONE).read_text() == commit()
