@@ -153,7 +153,7 @@ PRESENTATION = Presentation(
     heading="Posts per second",
     findings=AUDIT,
     more_is_better=True,
-    tie_break="time to screen (where nobody is watched: lag), then cores",
+    tie_break="time to screen or lag, then cores",
     contrast="That is {ratio} times what {name} answered.",
     pictures=(
         LATENCY,
