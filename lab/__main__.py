@@ -143,7 +143,7 @@ def make_figures(options: argparse.Namespace) -> int:
         PICTURE.write_text(draw())
         return 0
     status = run_list(entries(options.only), out, short=options.short)
-    if options.short:
+    if options.short and not status:
         print(differences(out))
     return status
 
