@@ -111,20 +111,19 @@ def await_drain(environment: Environment, within_s: float) -> int | None:
     least = float("inf")
     shrunk_at = time.monotonic()
     give_up_at = shrunk_at + within_s
-    while (backlog := backlog_of(environment)) != 0:
-        now = time.monotonic()
+    while True:
+        gevent.sleep(LOOK_AGAIN_S)  # an answer for somebody else may be of before the load's end
+        backlog, now = backlog_of(environment), time.monotonic()
         if backlog is not None and backlog < least:
             least, shrunk_at = backlog, now
-        if now > min(give_up_at, shrunk_at + GIVE_UP_S):
-            break
-        gevent.sleep(LOOK_AGAIN_S)
-    return backlog
+        if backlog == 0 or now > min(give_up_at, shrunk_at + GIVE_UP_S):
+            return backlog
 
 
 def backlog_of(environment: Environment) -> int | None:
-    """Return the backlog; None if the service is unreachable."""
+    """Return the backlog; None if the service is unreachable. /statusz may not know of the last."""
     try:
-        posts: int = ask(environment.host, "/statusz")["backlog"]["posts"]
+        posts: int = ask(environment.host, "/readyz")["backlog"]["posts"]
     except Unreachable:
         return None
     return posts

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+import time
 from contextlib import closing
 from types import SimpleNamespace
 
@@ -91,7 +92,7 @@ def test_repeated_deliveries_are_duplicated(service, tmp_path):
         if method == "POST":
             posts.append({"id": len(posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"})
             return 201, posts[-1]
-        if path == "/statusz":
+        if path in ("/statusz", "/readyz"):
             return 200, {"backlog": {"posts": 0}}
         twice = sorted(posts * 2, key=lambda post: -post["id"])
         return 200, {"posts": twice[:100], "next": None}
@@ -103,6 +104,31 @@ def test_repeated_deliveries_are_duplicated(service, tmp_path):
     assert done.exit_code == 1
     assert found.duplicated >= found.posts > 0
     assert found.missing == 0
+
+
+def test_the_last_posts_are_waited_for_though_a_status_does_not_know_them_yet(service, tmp_path):
+    """A service shows posts after a second and a half, and its status is always an old one."""
+    posts = []
+
+    def waiting():
+        return [post for post, at in posts if time.monotonic() < at + 1.5]
+
+    def answer(method, path, headers):
+        if method == "POST":
+            post = {"id": len(posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"}
+            posts.append((post, time.monotonic()))
+            return 201, post
+        if path in ("/statusz", "/readyz"):
+            return 200, {"backlog": {"posts": 0 if path == "/statusz" else len(waiting())}}
+        shown = [post for post, _ in reversed(posts) if post not in waiting()]
+        return 200, {"posts": shown[:100], "next": None}
+
+    with standing_in(service, answer) as late:
+        done = Run(late, tmp_path, "--visible-share=0", "--users=5", "--pace-s=0.5")
+
+    found = audit(done)
+    assert found.posts > 0
+    assert (found.missing, found.duplicated) == (0, 0)
 
 
 def test_a_service_that_cannot_be_reached_has_no_figures_and_is_not_clean(run):
