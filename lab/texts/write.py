@@ -143,11 +143,12 @@ def older_code(commits: Collection[str]) -> str:
 def draw(folder: Path = COMMITTED) -> str:
     """Return the picture of the same work done in three ways."""
     bars = []
-    for (run, variant, text), colour in zip(WAYS, plots.SERIES, strict=False):
-        summary = _summary(comparison(folder / run), variant)
+    for (name, variant, text), colour in zip(WAYS, plots.SERIES, strict=False):
+        summary = _summary(comparison(folder / name), variant)
         label = f"{number(summary.median(POSTS.figure))} posts/s"
-        name = f"{text}: {_seen(summary)}"
-        bars.append(plots.bar_of(summary, POSTS.figure, colour, label, name))
+        bars.append(
+            plots.bar_of(summary, POSTS.figure, colour, label, name=f"{text}: {_seen(summary)}")
+        )
     drawing = plots.bars(bars)
     return drawing._replace(wide=drawing.narrow).alone  # it has to be read on phones too
 

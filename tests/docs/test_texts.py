@@ -4,6 +4,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,9 @@ from launch.processes import RunFailed
 
 SHOWN = sorted({found[2] for path in TEXTS for found in MARKED.finditer(path.read_text())})
 """The folders whose figures are shown together somewhere."""
+README = Path("README.md")
+EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+"""Git's name of a tree without files."""
 
 
 def test_there_are_figures_of_results():
@@ -37,23 +41,22 @@ def test_the_picture_and_its_results_agree():
 
 
 def test_a_figure_that_was_edited_by_hand_is_noticed():
-    (path,) = [it for it in TEXTS if it.name == "README.md"]
-    found = MARKED.search(path.read_text())
-    edited = path.read_text().replace(found[5], "9,999", 1)
+    text = README.read_text()
+    edited = text.replace(MARKED.search(text)[5], "9,999", 1)
 
-    assert edited != path.read_text()
-    assert write(edited) == path.read_text()
+    assert edited != text
+    assert write(edited) == text
 
 
 @pytest.mark.parametrize("name", SHOWN)
 def test_results_are_of_one_commit_without_changes_and_of_one_machine(name):
-    results = [it for one in name.split("+") for it in comparison(COMMITTED / one).results]
-    machines = {
-        tuple(it.environment[key] for key in ("commit", "cpu", "cpus", "python")) for it in results
-    }
+    results = [
+        result for folder in name.split("+") for result in comparison(COMMITTED / folder).results
+    ]
+    keys = ("commit", "cpu", "cpus", "python")
 
-    assert len(machines) == 1
-    assert not any(it.is_dirty for it in results)
+    assert len({tuple(result.environment[key] for key in keys) for result in results}) == 1
+    assert not any(result.is_dirty for result in results)
 
 
 @pytest.mark.parametrize(
@@ -74,16 +77,11 @@ def test_code_that_has_changed_since_its_results(monkeypatch):
     assert older_code(["HEAD"]) == ""
 
     monkeypatch.setattr(texts, "MEASURED", ("feed",))
-    assert "older code" in older_code(["HEAD", make_empty_tree()])
-
-
-def make_empty_tree():
-    """Return git's name of a tree without files."""
-    return "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+    assert "older code" in older_code(["HEAD", EMPTY_TREE])
 
 
 @pytest.mark.parametrize("short", [False, True])
-@pytest.mark.parametrize("entry", make.entries(), ids=lambda it: it.name)
+@pytest.mark.parametrize("entry", make.entries(), ids=lambda entry: entry.name)
 def test_every_command_of_the_list_is_understood(entry, short):
     given = parser(COMMANDS, None).parse_args(entry.arguments(short=short))
 
@@ -96,7 +94,7 @@ def test_every_command_of_the_list_is_understood(entry, short):
 
 
 def test_some_of_the_list():
-    assert [it.name for it in make.entries("whole,open")] == ["open", "whole"]
+    assert [entry.name for entry in make.entries("whole,open")] == ["open", "whole"]
     with pytest.raises(ValueError, match="did you mean headline"):
         make.entries("headlines")
 

@@ -31,7 +31,7 @@ from lab.running.screens import GRACE_S, LOOK_EVERY_S, READERS
 SAME = 0.02
 """Shares of the offered rate this close are equal: the time to screen decides between them."""
 PUBLISHED_FRIENDS = 500
-SAME_LAG = 1.25
+SAME_TIME = 1.25
 """Times within this factor are equal: busy cores decide between them."""
 DELIVERIES = Column("deliveries/s", lambda r: r.deliveries_per_s)
 LAG_P50 = Column("lag p50 ms", lambda r: r.lag_ms.get("p50"), bound=waiting(0.5))
@@ -125,7 +125,7 @@ def _ranks_first(summary: Summary) -> tuple[float, ...]:
     late_ms = summary.median(LAG_P99.figure) if seen_ms is None else seen_ms
     return (
         -round(rate / offered / SAME),
-        inf if late_ms is None else round(log(max(late_ms, 1.0)) / log(SAME_LAG)),
+        inf if late_ms is None else round(log(max(late_ms, 1.0)) / log(SAME_TIME)),
         summary.median(lambda r: r.cores_busy) or 0.0,
     )
 
