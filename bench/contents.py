@@ -63,8 +63,10 @@ def stored_bytes(timeline: TimelineStore) -> int | None:
         return None
     if connection.vendor == "mysql":
         return _table_bytes(table)
-    pages = _pragma("page_count") - _pragma("freelist_count")
-    return pages * _pragma("page_size")
+    if connection.vendor == "postgresql":
+        return _number(f"SELECT pg_total_relation_size('{table}')")
+    pages = _number("PRAGMA page_count") - _number("PRAGMA freelist_count")
+    return pages * _number("PRAGMA page_size")
 
 
 def exchanged(timeline: TimelineStore) -> dict[str, int]:
@@ -103,7 +105,7 @@ def _table_bytes(table: str) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _pragma(name: str) -> int:
+def _number(sql: str) -> int:
     with connection.cursor() as cursor:
-        cursor.execute(f"PRAGMA {name}")
+        cursor.execute(sql)
         return int(cursor.fetchone()[0])

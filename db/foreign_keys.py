@@ -18,7 +18,8 @@ def drop_foreign_keys(schema_editor: Any, table: str) -> None:
         _rebuild_without(schema_editor, table)
         return
     for name in names:
-        schema_editor.execute(f"ALTER TABLE `{table}` DROP FOREIGN KEY `{name}`")
+        sql, quote = schema_editor.sql_delete_fk, schema_editor.quote_name
+        schema_editor.execute(sql % {"table": quote(table), "name": quote(name)})
 
 
 def _rebuild_without(schema_editor: Any, table: str) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from django.core.management.color import no_style
 from django.db import connection
 from django.db.models import Model, QuerySet
 
@@ -14,6 +15,10 @@ def insert_rows(model: type[Model], columns: Sequence[str], rows: Iterable[Seque
     sql = f"INSERT INTO {quote(model._meta.db_table)} ({names}) VALUES ({marks})"  # noqa: S608
     with connection.cursor() as cursor:
         cursor.executemany(sql, rows)  # type: ignore[arg-type]
+        # Ids that are given don't move a sequence of PostgreSQL.
+        given = [model] if "id" in columns else []
+        for count_on in connection.ops.sequence_reset_sql(no_style(), given):
+            cursor.execute(count_on)
 
 
 def delete_first(rows: QuerySet[Any, Any], column: str, *, most: int = 1_000) -> bool:

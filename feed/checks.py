@@ -15,6 +15,8 @@ from feed.timeline_stores.base import MOST_SHARDS
 from feed.timeline_stores.redis_cluster import SCHEME
 from feed.visibility import POLICIES
 
+MAX_CONNECTIONS = {"mysql": "SELECT @@max_connections", "postgresql": "SHOW max_connections"}
+
 
 @register()
 def check_timeline_takes_parts(**kwargs: Any) -> list[CheckMessage]:
@@ -155,13 +157,13 @@ def check_connections_suffice(
 
 
 def _max_connections(alias: str) -> int | None:
-    """Return max_connections of a MySQL server; None for other servers or without an answer."""
+    """Return a server's max_connections; None for SQLite or without an answer."""
     connection = connections[alias]
-    if connection.vendor != "mysql":
+    if connection.vendor not in MAX_CONNECTIONS:
         return None
     try:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT @@max_connections")
+            cursor.execute(MAX_CONNECTIONS[connection.vendor])
             return int(cursor.fetchone()[0])
     except OperationalError:
         return None

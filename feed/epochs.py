@@ -21,6 +21,7 @@ from django.db.models.functions import Now
 from accounts.ids import MAX_ID
 from feed.due import newest_post_id
 from feed.models import Epoch, Post, TimelineFloor
+from feed.statements import wait_for_posts_in_flight
 from feed.timeline_stores import get_timeline_store, timeline_stores
 from feed.timeline_stores.base import TimelineStore
 from runtime.remembered import Remembered
@@ -187,6 +188,7 @@ def begin(store: TimelineStore) -> Epoch:
     old = _read() or _begin_first(store)
     Epoch.objects.filter(number=old.number).update(closed_at=Now())
     time.sleep(CLOSED_S)
+    wait_for_posts_in_flight()
     with transaction.atomic():
         wait_for_deliveries()
         if not Epoch.objects.filter(number=old.number).update(**_values(store), closed_at=None):

@@ -39,6 +39,10 @@ class _LagMs(Func):
         template = "TIMESTAMPDIFF(MICROSECOND, %(expressions)s) / -1e3"
         return self.as_sql(compiler, connection, template=template, **context)
 
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "EXTRACT(EPOCH FROM %(expressions)s) * 1e3"
+        return self.as_sql(compiler, connection, template=template, arg_joiner=" - ", **context)
+
 
 friend_counts = FriendCounts()
 

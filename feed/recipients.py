@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from threading import Lock
+from typing import Any
 
 import numpy as np
 from django.db.models import Aggregate, Sum, TextField
@@ -28,6 +29,10 @@ ENTRY_IDS = 40
 class _Joined(Aggregate):
     function = "GROUP_CONCAT"
     output_field = TextField()
+
+    def as_postgresql(self, compiler: Any, connection: Any, **context: Any) -> Any:
+        template = "STRING_AGG(%(expressions)s::text, ',')"
+        return self.as_sql(compiler, connection, template=template, **context)
 
 
 def owners_of(post: Post) -> list[int]:

@@ -8,15 +8,21 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, IntegrityError, connections, transaction
 
 from accounts.revocations import knows_of_no_revocation
 from feed.models import Post
 
-INSERT_POST = "INSERT INTO feed_post (author_id, body, like_count) VALUES ({author}, %s, 0)"
+INSERT_POST = "INSERT INTO feed_post (body, author_id, like_count) VALUES (%s, {author}, 0)"
 ACTIVE = "(SELECT id FROM accounts_person WHERE id = %s AND is_active)"
 """Not INSERT … SELECT, for which InnoDB locks the counter of ids until the statement's end."""
+INSERT_LOCKING_AUTHOR = (
+    "INSERT INTO feed_post (body, author_id, like_count)"
+    " SELECT %s, id, 0 FROM accounts_person WHERE id = %s AND is_active FOR SHARE"
+)
+"""The same for PostgreSQL, with the lock that others wait for (docs/decisions/0013)."""
 INSERT_IGNORE = {"sqlite": "INSERT OR IGNORE INTO", "mysql": "INSERT IGNORE INTO"}
+LOCK_POSTS = {"postgresql": "LOCK TABLE feed_post IN SHARE MODE"}
 LOOK_AT_BACKLOG = (
     "SELECT EXISTS (SELECT 1 FROM feed_post WHERE delivered_at IS NULL),"
     " EXISTS (SELECT 1 FROM feed_poison)"
@@ -25,7 +31,8 @@ CLAIM = (
     "SELECT id, author_id, created_at FROM feed_post WHERE delivered_at IS NULL"
     " ORDER BY id LIMIT %s{lock}"
 )
-LOCK = {"sqlite": "", "mysql": " FOR UPDATE SKIP LOCKED"}
+SKIP_LOCKED = " FOR UPDATE SKIP LOCKED"
+LOCK = {"sqlite": "", "mysql": SKIP_LOCKED, "postgresql": SKIP_LOCKED}
 """SQLite's transaction is the lock."""
 WAITING_BY_AUTHOR = (
     "SELECT author_id, COUNT(*) FROM (SELECT author_id FROM feed_post WHERE delivered_at IS NULL"
@@ -36,6 +43,7 @@ SET_RECEIPTS = "UPDATE feed_post SET delivered_at = {now} WHERE delivered_at IS 
 NOW = {
     "sqlite": "STRFTIME('%%Y-%%m-%%d %%H:%%M:%%f', 'NOW')",
     "mysql": "CURRENT_TIMESTAMP(6)",
+    "postgresql": "STATEMENT_TIMESTAMP()",
 }
 """In the format of Django's datetime columns."""
 
@@ -49,14 +57,20 @@ def insert_post(author_id: int, body: str) -> Post:
     """
     connection: Any = connections[DEFAULT_DB_ALIAS]
     returned: dict[str, Any]
-    statement = INSERT_POST.format(author="%s" if knows_of_no_revocation(author_id) else ACTIVE)
+    if connection.vendor == "postgresql":
+        statement = INSERT_LOCKING_AUTHOR
+    else:
+        known = knows_of_no_revocation(author_id)
+        statement = INSERT_POST.format(author="%s" if known else ACTIVE)
     with connection.cursor() as cursor:
         if connection.features.can_return_columns_from_insert:
-            cursor.execute(f"{statement} RETURNING id, created_at", (author_id, body))
-            post_id, created_at = cursor.fetchone()
-            returned = {"id": post_id, "created_at": _aware(created_at)}
+            cursor.execute(f"{statement} RETURNING id, created_at", (body, author_id))
+            row = cursor.fetchone()
+            if row is None:
+                raise IntegrityError("the author isn't there, or isn't active")
+            returned = {"id": row[0], "created_at": _aware(row[1])}
         else:
-            cursor.execute(statement, (author_id, body))
+            cursor.execute(statement, (body, author_id))
             returned = {"id": cursor.lastrowid}
     values = returned | {
         "author_id": author_id,
@@ -67,6 +81,35 @@ def insert_post(author_id: int, body: str) -> Post:
     }
     names = [field.attname for field in Post._meta.concrete_fields if field.attname in values]
     return Post.from_db(DEFAULT_DB_ALIAS, names, [values[name] for name in names])
+
+
+def wait_for_posts_in_flight() -> None:
+    """Wait for the transactions that are writing posts now; call it outside of transactions.
+
+    Only PostgreSQL has to be asked: elsewhere a locking read of the backlog waits for rows that are
+    not committed yet, or there is one writer (docs/decisions/0013).
+    """
+    connection = connections[DEFAULT_DB_ALIAS]
+    if lock := LOCK_POSTS.get(connection.vendor):
+        with transaction.atomic(DEFAULT_DB_ALIAS), connection.cursor() as cursor:
+            cursor.execute(lock)
+
+
+def insert_new(insert: str, values: Sequence[Any]) -> None:
+    """Run an INSERT, given without its first words, for the rows that aren't there yet.
+
+    PostgreSQL's ON CONFLICT costs twice as much, so it is used only after a violation.
+    """
+    connection = connections[DEFAULT_DB_ALIAS]
+    with connection.cursor() as cursor:
+        if connection.vendor in INSERT_IGNORE:
+            cursor.execute(f"{INSERT_IGNORE[connection.vendor]} {insert}", values)
+            return
+        try:
+            with transaction.atomic(DEFAULT_DB_ALIAS):
+                cursor.execute(f"INSERT INTO {insert}", values)
+        except IntegrityError:
+            cursor.execute(f"INSERT INTO {insert} ON CONFLICT DO NOTHING", values)
 
 
 def look_at_backlog() -> tuple[bool, bool]:

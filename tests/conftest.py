@@ -108,7 +108,8 @@ def database_url():
     database = connection.settings_dict
     if connection.vendor == "sqlite":
         return f"sqlite:///{database['NAME']}"
-    return f"mysql://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
+    scheme = database["ENGINE"].removeprefix("db.")  # mysql or postgresql
+    return f"{scheme}://{database['USER']}@{database['HOST']}:{database['PORT']}/{database['NAME']}"
 
 
 @contextlib.contextmanager

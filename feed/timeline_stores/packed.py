@@ -2,9 +2,7 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from django.db import DEFAULT_DB_ALIAS, connection, transaction
-from django.db.models import BinaryField
-from django.db.models.functions import Right
+from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
 from feed.models import PackedTimeline
 from feed.timeline_stores.base import Held, Page, Versions
@@ -99,12 +97,16 @@ class _Statements(NamedTuple):
     append: str
     """The rows exist: this INSERT updates many rows at once, each with its own value."""
     replace: str
+    end: str = "right(post_ids, {})"
+    """The last bytes of a row."""
+    literal: str = "X'{}'"
 
 
 _LOCK = (
-    "SELECT owner_id, substr(post_ids, 1, %s), substr(post_ids, -%s), length(post_ids)"
-    " FROM feed_timeline_packed WHERE owner_id IN ({})"
+    "SELECT owner_id, substr(post_ids, 1, %s), {}, length(post_ids)"
+    " FROM feed_timeline_packed WHERE owner_id IN ({}) ORDER BY owner_id"
 )
+_READ = "SELECT owner_id, {} FROM feed_timeline_packed WHERE owner_id IN ({})"
 _INSERT = "INSERT INTO feed_timeline_packed (owner_id, post_ids) VALUES {}"
 _ON_DUPLICATE = " ON DUPLICATE KEY UPDATE post_ids = "
 _ON_CONFLICT = " ON CONFLICT (owner_id) DO UPDATE SET post_ids = "
@@ -126,6 +128,14 @@ _SQL = {
         _LOCK,
         _INSERT + _ON_CONFLICT + "CAST(post_ids || excluded.post_ids AS BLOB)",
         _INSERT + _ON_CONFLICT + "excluded.post_ids",
+        end="substr(post_ids, -{})",
+    ),
+    "postgresql": _Statements(
+        _LOCK + " FOR UPDATE",
+        _INSERT + _ON_CONFLICT + "feed_timeline_packed.post_ids || excluded.post_ids",
+        _INSERT + _ON_CONFLICT + "excluded.post_ids",
+        end="substr(post_ids, greatest(1, 1 + length(post_ids) - {}))",
+        literal=r"'\x{}'",
     ),
 }
 
@@ -149,8 +159,9 @@ def _lock(owner_ids: Collection[int]) -> dict[int, _Ends]:
 
 def _select_for_update(owner_ids: Collection[int]) -> dict[int, _Ends]:
     with connection.cursor() as cursor:
-        statement = _statements().lock.format(",".join(map(str, owner_ids)))
-        cursor.execute(statement, [HEADER_BYTES, ID_BYTES])
+        end = _statements().end.format(ID_BYTES)
+        statement = _statements().lock.format(end, ",".join(map(str, owner_ids)))
+        cursor.execute(statement, [HEADER_BYTES])
         return {
             owner_id: _Ends(header or b"", last or b"", size)
             for owner_id, header, last, size in cursor.fetchall()
@@ -158,7 +169,8 @@ def _select_for_update(owner_ids: Collection[int]) -> dict[int, _Ends]:
 
 
 def _write(statement: str, packed: Mapping[int, bytes]) -> None:
-    rows = [f"({owner_id},X'{ids.hex()}')" for owner_id, ids in packed.items()]
+    literal = _statements().literal
+    rows = [f"({owner_id},{literal.format(ids.hex())})" for owner_id, ids in packed.items()]
     if rows:
         with connection.cursor() as cursor:
             cursor.execute(statement.format(",".join(rows)))
@@ -166,6 +178,9 @@ def _write(statement: str, packed: Mapping[int, bytes]) -> None:
 
 def _read(owner_ids: Collection[int], size: int = MOST_BYTES) -> dict[int, bytes]:
     """Return the last ``size`` bytes of the rows of these owners."""
-    end = Right("post_ids", size, output_field=BinaryField())
-    rows = PackedTimeline.objects.using(DEFAULT_DB_ALIAS).filter(owner_id__in=owner_ids)
-    return {owner_id: packed or b"" for owner_id, packed in rows.values_list("owner_id", end)}
+    if not owner_ids:
+        return {}
+    owners, end = ",".join(map(str, owner_ids)), _statements().end.format(size)
+    with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+        cursor.execute(_READ.format(end, owners))
+        return {owner_id: packed or b"" for owner_id, packed in cursor.fetchall()}

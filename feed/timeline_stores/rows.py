@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import OuterRef, Subquery
 
 from accounts.ids import MAX_ID
@@ -24,7 +24,7 @@ from feed.models import (
 )
 from feed.readers import delivered_since
 from feed.recipients import owners_of
-from feed.statements import INSERT_IGNORE
+from feed.statements import insert_new
 from feed.timeline_stores.base import Held, Page, TimelineStore
 
 _FLOOR = "COALESCE((SELECT floor FROM feed_timeline_floor WHERE owner_id = %(owner)s), %(lowest)s)"
@@ -179,12 +179,11 @@ class SetBased(RowStore):
         ids = [post.id for post in posts]
         if not ids:
             return
-        with connection.cursor() as cursor:
-            since = delivered_since()
-            condition, days = ("", []) if since is None else (ONLY_TO_READERS, [since])
-            if merged():
-                condition += NOT_OF_CELEBRITIES
-            cursor.execute(_insert_statement(len(ids), condition), [*ids, *days, *ids])
+        since = delivered_since()
+        condition, days = ("", []) if since is None else (ONLY_TO_READERS, [since])
+        if merged():
+            condition += NOT_OF_CELEBRITIES
+        insert_new(_insert(len(ids), condition), [*ids, *days, *ids])
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
         entries = [SetBasedEntry(owner_id=owner_id, post_id=post.id) for owner_id in owner_ids]
@@ -210,10 +209,10 @@ class Pull(TimelineStore):
         pass
 
 
-def _insert_statement(posts: int, condition: str) -> str:
+def _insert(posts: int, condition: str) -> str:
     ids = ", ".join(["%s"] * posts)
     return f"""
-        {INSERT_IGNORE[connection.vendor]} {SetBasedEntry._meta.db_table} (owner_id, post_id)
+        {SetBasedEntry._meta.db_table} (owner_id, post_id)
         SELECT friendship.friend_id AS owner_id, post.id AS post_id
           FROM {Post._meta.db_table} post
           JOIN {Friendship._meta.db_table} friendship ON friendship.person_id = post.author_id

@@ -86,8 +86,8 @@ def test_a_migration_gives_the_first_of_names_that_look_alike_the_key(transactio
     try:
         with connection.cursor() as cursor:
             for name in ("Ada", "ADA", "bob"):
-                columns = "(username, password, is_active)"
-                cursor.execute(f"INSERT INTO accounts_person {columns} VALUES (%s, '', 1)", [name])
+                into = "accounts_person (username, password, is_active)"
+                cursor.execute(f"INSERT INTO {into} VALUES (%s, '', TRUE)", [name])
     finally:
         call_command("migrate", verbosity=0)
 

@@ -1,8 +1,7 @@
 """What a failed request may have stored; tests/system asks a database that freezes."""
 
 import threading
-import time
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 
 import pytest
 from django.db import connection, connections, transaction
@@ -10,13 +9,18 @@ from django.db import connection, connections, transaction
 from accounts.models import Person
 from db import outcomes
 from feed.models import Post
+from tests import sessions
 from tests.conftest import client_of
 from tests.db.test_sqlite import locked_file
 
 pytestmark = pytest.mark.django_db(transaction=True)
-on_mysql = pytest.mark.skipif(connection.vendor != "mysql", reason="is about MySQL's answers")
+on_server = pytest.mark.skipif(connection.vendor == "sqlite", reason="is about a server's answers")
+GIVE_UP_A_LOCK = {
+    "mysql": "SET SESSION innodb_lock_wait_timeout = 1",
+    "postgresql": "SET SESSION lock_timeout = '1s'",
+}
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="is about SQLite's file")
-PERSON = {"username": "other", "password": "!"}
+PERSON = {"id": 9, "username": "other", "password": "!"}
 
 
 @pytest.fixture(autouse=True)
@@ -39,25 +43,16 @@ def locked_person():
 @contextmanager
 def killed_in_its_wait():
     """Let the server end this thread's session while its INSERT waits for the lock."""
-    connection.ensure_connection()
-    killer = threading.Thread(target=kill_when_it_waits, args=[connection.connection.thread_id()])
+    killer = threading.Thread(target=end_when_it_waits, args=[sessions.number()])
     killer.start()
     yield
     killer.join()
     connection.close()
 
 
-def kill_when_it_waits(number):
-    waits = "trx_state = 'LOCK WAIT' AND trx_mysql_thread_id = %s"
-    give_up_at = time.monotonic() + 20
-    with closing(connections.create_connection("default")) as other, other.cursor() as cursor:
-        while time.monotonic() < give_up_at:
-            if cursor.execute(
-                f"SELECT 1 FROM information_schema.innodb_trx WHERE {waits}", [number]
-            ):
-                break
-            time.sleep(0.1)
-        cursor.execute(f"KILL {number}")
+def end_when_it_waits(number):
+    sessions.wait_until(lambda: number in sessions.waiting())
+    sessions.end(number)
 
 
 def post(author, **headers):
@@ -113,14 +108,14 @@ def test_a_post_that_finds_the_file_locked_is_not_stored(author, strategy, setti
     assert not Post.objects.exists()
 
 
-@on_mysql
+@on_server
 @pytest.mark.parametrize("strategy", ["null", "inline"])
 def test_a_post_that_waits_too_long_for_a_lock_is_not_stored(
     author, strategy, settings, locked_person
 ):
     settings.FEED_STRATEGY = strategy
     with connection.cursor() as cursor:
-        cursor.execute("SET SESSION innodb_lock_wait_timeout = 1")
+        cursor.execute(GIVE_UP_A_LOCK[connection.vendor])
 
     refused = post(author)
     connection.close()
@@ -129,7 +124,7 @@ def test_a_post_that_waits_too_long_for_a_lock_is_not_stored(
     assert not Post.objects.exists()
 
 
-@on_mysql
+@on_server
 def test_a_post_whose_connection_is_lost_may_be_stored(author, settings, locked_person):
     settings.FEED_STRATEGY = "null"
     with killed_in_its_wait():
@@ -139,7 +134,7 @@ def test_a_post_whose_connection_is_lost_may_be_stored(author, settings, locked_
     assert lost["Retry-After"] == "1"
 
 
-@on_mysql
+@on_server
 def test_a_transaction_whose_connection_is_lost_before_its_commit_is_not_stored(
     author, locked_person
 ):

@@ -150,13 +150,14 @@ def test_the_question_reads_few_rows(author):
     Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(3000))
     middle = Post.objects.order_by("id")[1500]  # MySQL's INSERT returns no ids
     Post.objects.filter(id__lt=middle.id).update(delivered_at=LONG_AGO)
-    if connection.vendor == "mysql":
+    analyze = {"mysql": "ANALYZE TABLE feed_post", "postgresql": "ANALYZE feed_post, feed_poison"}
+    if connection.vendor in analyze:
         with connection.cursor() as cursor:
-            cursor.execute("ANALYZE TABLE feed_post")
+            cursor.execute(analyze[connection.vendor])
 
     plan = backlog._pending().not_set_aside().values("id")[:1].explain()
 
-    assert "post_backlog" in plan
+    assert "post_pending" in plan or "post_backlog" in plan
     assert "filesort" not in plan
     assert "Sort:" not in plan  # as MySQL 9 says it
     assert "TEMP B-TREE" not in plan

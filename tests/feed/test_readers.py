@@ -190,6 +190,10 @@ class read_only:  # noqa: N801  a context manager
     SET = {
         "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
         "mysql": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE"),
+        "postgresql": (
+            "SET default_transaction_read_only = on",
+            "SET default_transaction_read_only = off",
+        ),
     }
 
     def __enter__(self):

@@ -243,5 +243,6 @@ def test_a_batch_takes_the_expected_number_of_statements(
     get_timeline_store().deliver([post(1)])
     batch = [post(1), post(1)]
 
-    with django_assert_num_queries(STATEMENTS[name]):
+    savepoint = 2 if name == "setbased" and connection.vendor == "postgresql" else 0
+    with django_assert_num_queries(STATEMENTS[name] + savepoint):
         get_timeline_store().deliver(batch)

@@ -17,6 +17,7 @@ from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
 from tests.backends import CELERY_STRATEGIES, REDIS_STORES, WRITING_STORES
 from tests.conftest import whole_timelines
+from tests.sessions import waiting
 
 PAIRS = [
     # Inline into a SQL store there is nothing to delete before all is committed.
@@ -60,7 +61,7 @@ class Deletion:
         assert self._updating.wait(20)
         while not (self.answer.done() or somebody_waits_for_a_lock()):
             assert time.monotonic() < give_up_at
-            time.sleep(0.12)  # InnoDB renews its table only if nobody has read it for 0.1 s
+            time.sleep(0.02)
 
     def _run(self, post):
         with connection.execute_wrapper(self._note):
@@ -82,11 +83,7 @@ def in_a_thread(work, *args, **kwargs):
 def somebody_waits_for_a_lock():
     if connection.vendor == "sqlite":
         return True  # a writer does while a delivery holds its transaction
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT count(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
-        )
-        return cursor.fetchone()[0] > 0
+    return bool(waiting())
 
 
 def bodies(owner_id):

@@ -1,0 +1,108 @@
+"""Django's PostgreSQL backend with a deadline for each answer, and one kind of error for a server
+that takes no writes.
+
+It remembers what a failed request may have stored (docs/decisions/0049).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import psycopg
+from django.db import InternalError, OperationalError
+from django.db.backends.postgresql import base
+from psycopg import errors
+from psycopg.pq import TransactionStatus
+
+from db.outcomes import StoringCursor
+from db.remote import RemoteWrapper
+
+SERVER_FIRST_S = 0.5
+"""So much earlier than the client gives up does the server: then it is known what it did."""
+IDLE_IN_TRANSACTION_S = 10
+"""A host that dies without closing its connections keeps the locks of its claims for so long."""
+UNKNOWN = ("08", "57P01", "57P02")
+"""Beginnings of SQLSTATE for lost connections and servers that end: a COMMIT may be done."""
+TAKES_NO_WRITES = (errors.ReadOnlySqlTransaction, errors.IdleInTransactionSessionTimeout)
+"""PostgreSQL counts them as internal errors, though they say nothing of the statement."""
+
+
+class TakesNoWrites(psycopg.OperationalError):
+    """The transaction is over, and nothing of it is stored."""
+
+    sqlstate = "25000"
+
+
+class Connection(psycopg.Connection[Any]):
+    """Gives up a server that doesn't answer in time, for example since it is frozen.
+
+    ``statement_timeout`` is the server's own clock, and ``tcp_user_timeout`` the kernel's, which
+    goes on for a process that is stopped.
+    """
+
+    answer_within_s: float | None = None
+
+    def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
+        try:
+            return super().wait(gen, interval, timeout or self.answer_within_s)
+        except psycopg.OperationalError:
+            if self.pgconn.transaction_status == TransactionStatus.ACTIVE:
+                self.close()  # the answer may come later, when nobody expects it
+            raise
+
+
+class Cursor(StoringCursor, base.Cursor):
+    def _store(self, *args: Any) -> Any:
+        with _as_operational():
+            return super()._store(*args)
+
+
+class DatabaseWrapper(RemoteWrapper, base.DatabaseWrapper):
+    def get_connection_params(self) -> dict[str, Any]:
+        """Return psycopg's parameters, and ``read_timeout`` in seconds."""
+        params = super().get_connection_params()
+        times = {
+            "statement_timeout": max(1.0, params["read_timeout"] - SERVER_FIRST_S),
+            "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION_S,
+        }
+        settings = [f"-c {name}={round(1000 * seconds)}" for name, seconds in times.items()]
+        options = " ".join([*settings, params.get("options", "")])
+        return params | {"options": options, "cursor_factory": Cursor}
+
+    def connect_now(self, conn_params: dict[str, Any]) -> Connection:
+        params = dict(conn_params)
+        answer_within_s = params.pop("read_timeout")
+        connection = Connection.connect(**params)
+        connection.answer_within_s = answer_within_s
+        return connection
+
+    def create_cursor(self, name: str | None = None) -> Any:
+        cursor = super().create_cursor(name)
+        if isinstance(cursor, Cursor):
+            cursor.stores, cursor.is_refusal = self.get_autocommit, self.is_refusal
+        return cursor
+
+    @staticmethod
+    def is_refusal(error: Exception) -> bool:
+        if not isinstance(error, (psycopg.OperationalError, OperationalError)):
+            return True
+        state = getattr(error.__cause__ or error, "sqlstate", None)
+        return state is not None and not state.startswith(UNKNOWN)
+
+    def _commit(self) -> None:
+        """Commit. Raises OperationalError if a statement had failed: the server says nothing."""
+        with self.wrap_database_errors, _as_operational():
+            if self.connection.info.transaction_status == TransactionStatus.INERROR:
+                raise TakesNoWrites("a statement failed: nothing is stored")
+            super()._commit()
+
+
+@contextmanager
+def _as_operational() -> Iterator[None]:
+    """Let errors that are TAKES_NO_WRITES be what they are with other databases."""
+    try:
+        yield
+    except (psycopg.InternalError, InternalError) as error:
+        if isinstance(error.__cause__ or error, TAKES_NO_WRITES):
+            raise TakesNoWrites(str(error)) from None
+        raise
