@@ -1,4 +1,4 @@
-"""Sessions of a database's server: which of them wait for a lock, and how one is ended."""
+"""What tests ask of a database's server: who waits for a lock, the end of a session, statistics."""
 
 import time
 from contextlib import closing
@@ -34,6 +34,13 @@ def waiting():
 def end(number):
     with closing(connections.create_connection("default")) as own, own.cursor() as cursor:
         cursor.execute(END[connection.vendor].format(number))
+
+
+def analyze(*tables):
+    """Let the database count, so that it chooses between plans as it would later."""
+    with connection.cursor() as cursor:
+        for table in tables:
+            cursor.execute(f"ANALYZE {'TABLE ' * (connection.vendor == 'mysql')}{table}")
 
 
 def wait_until(met, within_s=20):

@@ -12,6 +12,7 @@ from feed.delivery import deliver_pending
 from feed.models import Poison, Post
 from runtime.remembered import forget_all
 from tests.conftest import client_of, whole_timelines
+from tests.sessions import analyze
 
 pytestmark = pytest.mark.django_db(transaction=True)  # probes ask in threads of their own
 LONG_AGO = "2026-01-01T00:00:00Z"
@@ -150,10 +151,7 @@ def test_the_question_reads_few_rows(author):
     Post.objects.bulk_create(Post(author_id=1, body="x") for _ in range(3000))
     middle = Post.objects.order_by("id")[1500]  # MySQL's INSERT returns no ids
     Post.objects.filter(id__lt=middle.id).update(delivered_at=LONG_AGO)
-    analyze = {"mysql": "ANALYZE TABLE feed_post", "postgresql": "ANALYZE feed_post, feed_poison"}
-    if connection.vendor in analyze:
-        with connection.cursor() as cursor:
-            cursor.execute(analyze[connection.vendor])
+    analyze("feed_post", "feed_poison")
 
     plan = backlog._pending().not_set_aside().values("id")[:1].explain()
 

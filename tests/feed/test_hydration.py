@@ -20,6 +20,7 @@ from feed.timeline_stores import get_timeline_store
 from runtime.redis_options import TIMEOUT_S
 from tests.conftest import begin_with, client_of, redis_server, whole_timelines
 from tests.feed.proxy import Proxy
+from tests.sessions import analyze
 
 
 @pytest.fixture
@@ -60,7 +61,8 @@ def test_only_what_the_cache_lacks_is_queried(cached, django_assert_num_queries)
 def test_posts_are_found_by_their_ids_however_many_others_are_live(
     friends, django_assert_num_queries
 ):
-    Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(200))
+    Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(3000))
+    analyze("feed_post")
     ids = list(Post.objects.order_by("id").values_list("id", flat=True)[:20])
     hydrate([])  # begins the epoch
     hydrate([])  # reads it
