@@ -30,7 +30,8 @@ def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     if database["ENGINE"] == "django.db.backends.sqlite3":
         return database | {"ENGINE": "db.sqlite", "OPTIONS": _sqlite_options() | from_url}
     if database["ENGINE"] == "django.db.backends.postgresql":
-        options = {"connect_timeout": 2, "read_timeout": read_timeout_s} | from_url
+        options = {"connect_timeout": 2, "read_timeout": read_timeout_s, "prepare_threshold": 5}
+        options |= from_url
         return database | {"ENGINE": "db.postgresql", "OPTIONS": options}
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
     options = _mysql_options(read_timeout_s) | from_url

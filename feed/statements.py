@@ -11,6 +11,7 @@ from typing import Any
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, connections, transaction
 
 from accounts.revocations import knows_of_no_revocation
+from db.prepared import Prepared
 from feed.models import Post
 
 INSERT_POST = "INSERT INTO feed_post (body, author_id, like_count) VALUES (%s, {author}, 0)"
@@ -23,7 +24,7 @@ INSERT_LOCKING_AUTHOR = (
 """The same for PostgreSQL, with the lock that others wait for (docs/decisions/0013)."""
 INSERT_IGNORE = {"sqlite": "INSERT OR IGNORE INTO", "mysql": "INSERT IGNORE INTO"}
 LOCK_POSTS = {"postgresql": "LOCK TABLE feed_post IN SHARE MODE"}
-LOOK_AT_BACKLOG = (
+LOOK_AT_BACKLOG = Prepared(
     "SELECT EXISTS (SELECT 1 FROM feed_post WHERE delivered_at IS NULL),"
     " EXISTS (SELECT 1 FROM feed_poison)"
 )
@@ -64,7 +65,8 @@ def insert_post(author_id: int, body: str) -> Post:
         statement = INSERT_POST.format(author="%s" if known else ACTIVE)
     with connection.cursor() as cursor:
         if connection.features.can_return_columns_from_insert:
-            cursor.execute(f"{statement} RETURNING id, created_at", (body, author_id))
+            returning = Prepared(f"{statement} RETURNING id, created_at")
+            cursor.execute(returning, (body, author_id))
             row = cursor.fetchone()
             if row is None:
                 raise IntegrityError("the author isn't there, or isn't active")
@@ -134,7 +136,7 @@ def claim(limit: int) -> list[Post]:
     """
     connection = connections[DEFAULT_DB_ALIAS]
     with connection.cursor() as cursor:
-        cursor.execute(CLAIM.format(lock=LOCK[connection.vendor]), [limit])
+        cursor.execute(Prepared(CLAIM.format(lock=LOCK[connection.vendor])), [limit])
         rows = cursor.fetchall()
     return [
         Post.from_db(DEFAULT_DB_ALIAS, CLAIMED, (post_id, author_id, _aware(created_at)))

@@ -6,7 +6,7 @@ It remembers what a failed request may have stored (docs/decisions/0049).
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Self
 
 import psycopg
 from django.db import InternalError, OperationalError
@@ -15,6 +15,7 @@ from psycopg import errors
 from psycopg.pq import TransactionStatus
 
 from db.outcomes import StoringCursor
+from db.prepared import Prepared
 from db.remote import RemoteWrapper
 
 SERVER_FIRST_S = 0.5
@@ -51,7 +52,45 @@ class Connection(psycopg.Connection[Any]):
             raise
 
 
-class Cursor(StoringCursor, base.Cursor):
+class Chooser:
+    """Runs Prepared statements by a cursor that sends their values apart, others as Django does."""
+
+    def __init__(self, connection: Connection) -> None:
+        sends_apart: Any = base.ServerBindingCursor  # without types in django-stubs
+        self._prepared = sends_apart(connection)
+        self._plain: Any = connection.cursor()
+        self._now = self._plain
+
+    def execute(self, query: str, params: Any = None) -> Any:
+        self._now = self._prepared if isinstance(query, Prepared) else self._plain
+        return self._now.execute(query, params)
+
+    def executemany(self, query: str, param_list: Any) -> Any:
+        self._now = self._plain
+        return self._now.executemany(query, param_list)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._now, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._now)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *args: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._plain.close()
+        self._prepared.close()
+
+
+class Cursor(StoringCursor, Chooser):
+    def __init__(self, wrapper: "DatabaseWrapper") -> None:
+        super().__init__(wrapper.connection)
+        self.stores, self.is_refusal = wrapper.get_autocommit, wrapper.is_refusal
+
     def _store(self, *args: Any) -> Any:
         with _as_operational():
             return super()._store(*args)
@@ -66,8 +105,7 @@ class DatabaseWrapper(RemoteWrapper, base.DatabaseWrapper):
             "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION_S,
         }
         settings = [f"-c {name}={round(1000 * seconds)}" for name, seconds in times.items()]
-        options = " ".join([*settings, params.get("options", "")])
-        return params | {"options": options, "cursor_factory": Cursor}
+        return params | {"options": " ".join([*settings, params.get("options", "")])}
 
     def connect_now(self, conn_params: dict[str, Any]) -> Connection:
         params = dict(conn_params)
@@ -77,10 +115,7 @@ class DatabaseWrapper(RemoteWrapper, base.DatabaseWrapper):
         return connection
 
     def create_cursor(self, name: str | None = None) -> Any:
-        cursor = super().create_cursor(name)
-        if isinstance(cursor, Cursor):
-            cursor.stores, cursor.is_refusal = self.get_autocommit, self.is_refusal
-        return cursor
+        return super().create_cursor(name) if name else Cursor(self)
 
     @staticmethod
     def is_refusal(error: Exception) -> bool:

@@ -8,6 +8,7 @@ from django.db.models import OuterRef, Subquery
 
 from accounts.ids import MAX_ID
 from accounts.models import Friendship, Person
+from db.prepared import Prepared
 from db.rows import delete_first
 from feed import epochs
 from feed.celebrities import merged
@@ -69,7 +70,7 @@ class RowStore(TimelineStore):
             self.deliver_to(post, owners_of(post))
 
     def find(self, owner_id: int, page: Page) -> Held:
-        statement = _READ.format(table=self.model._meta.db_table)
+        statement = Prepared(_READ.format(table=self.model._meta.db_table))
         lowest = epochs.get_or_begin(self).floor
         end = MAX_ID if page.before is None else page.before
         values = {"owner": owner_id, "lowest": lowest, "before": end, "limit": page.limit}
