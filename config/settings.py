@@ -98,7 +98,7 @@ APPEND_SLASH = False  # a redirected POST comes back as a GET
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024  # bytes
 
 DB_READ_TIMEOUT_S = env.int("DB_READ_TIMEOUT_S", default=10)
-"""Seconds that a process waits for MySQL to answer …"""
+"""Seconds that a process waits for a database on a server to answer …"""
 DB_REQUEST_TIMEOUT_S = env.int("DB_REQUEST_TIMEOUT_S", default=3)
 """… and an app server, if others deliver."""
 DATABASES = {

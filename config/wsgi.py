@@ -12,7 +12,7 @@ from django.utils.http import parse_header_parameters
 
 
 def shorten_waits() -> None:
-    """Wait for MySQL for DB_REQUEST_TIMEOUT_S at most, unless requests deliver."""
+    """Wait for the database for DB_REQUEST_TIMEOUT_S at most, unless requests deliver."""
     if import_module("feed.strategies").get_strategy().needs_shared_store:
         for options in (database["OPTIONS"] for database in connections.settings.values()):
             if timeout_s := options.get("read_timeout"):
