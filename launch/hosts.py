@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from ipaddress import IPv4Network, ip_address
 from itertools import count
 from pathlib import Path
+from signal import SIGTERM, Signals
 from socket import AF_INET
 from string import ascii_lowercase
 from typing import NamedTuple, Self
@@ -60,9 +61,16 @@ class OnHosts(Processes):
         return self
 
     def start(
-        self, role: str, argv: Sequence[str], env: Mapping[str, str], *, host: str | None = None
+        self,
+        role: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        host: str | None = None,
+        stop_signal: Signals = SIGTERM,
     ) -> subprocess.Popen[bytes]:
-        process = super().start(role, [*self._host(host or role).command, *argv], env)
+        argv = [*self._host(host or role).command, *argv]
+        process = super().start(role, argv, env, stop_signal=stop_signal)
         if not quota.limit(self, process.pid, HOST_CPUS):
             raise RunFailed("hosts need control groups that can be written, for a core each")
         return process

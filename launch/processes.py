@@ -9,10 +9,11 @@ import subprocess
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from signal import SIGTERM, Signals
 from types import TracebackType
 from typing import Self
 
@@ -39,6 +40,7 @@ class Processes:
         self.logs = logs
         self.is_pinned = is_pinned
         self._started: defaultdict[str, list[subprocess.Popen[bytes]]] = defaultdict(list)
+        self._stop_signals: dict[str, Signals] = {}
         self._accounted: defaultdict[str, list[int]] = defaultdict(list)
         self._at_exit = ExitStack()
 
@@ -61,11 +63,18 @@ class Processes:
         self._at_exit.callback(clean_up)
 
     def start(
-        self, role: str, argv: Sequence[str], env: Mapping[str, str], *, host: str | None = None
+        self,
+        role: str,
+        argv: Sequence[str],
+        env: Mapping[str, str],
+        *,
+        host: str | None = None,
+        stop_signal: Signals = SIGTERM,
     ) -> subprocess.Popen[bytes]:
         """Start a process in a session of its own, so that Ctrl-C reaches it through us only.
 
         ``host``: its host, where roles have hosts (``launch.hosts``), if it isn't the role's.
+        ``stop_signal``: what asks the role's processes to end.
         """
         if self.is_pinned:
             argv = ("taskset", "--cpu-list", ",".join(map(str, self.cores_of(role))), *argv)
@@ -74,6 +83,7 @@ class Processes:
                 argv, env={**os.environ, **env}, stdout=log, stderr=log, start_new_session=True
             )
         self._started[role].append(process)
+        self._stop_signals[role] = stop_signal
         self.account(role, process.pid)
         return process
 
@@ -139,8 +149,10 @@ class Processes:
         # The role keeps its place: started again, it still ends after those that need it.
         processes, self._started[role] = self._started[role], []
         self._accounted.pop(role, None)
+        # PostgreSQL's children aren't in its session.
+        family = _family(process.pid for process in processes)
         for process in processes:
-            process.terminate()
+            process.send_signal(self._stop_signals.get(role, SIGTERM))
         for process in processes:
             try:
                 process.wait(STOP_WITHIN_S)
@@ -148,6 +160,13 @@ class Processes:
                 pass
             _kill_session(process.pid)
             process.wait()
+        _kill(family)
+
+    def kill(self, role: str) -> None:
+        """End the processes of a role at once, with their children, as a crash does."""
+        with frozen(self.pids(role)) as family:
+            _kill(family)
+        self.stop(role)
 
     def pids(self, role: str) -> list[int]:
         return [process.pid for process in self._started[role]]
@@ -216,6 +235,45 @@ def _claims() -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 
+@contextmanager
+def frozen(pids: Iterable[int]) -> Iterator[list[psutil.Process]]:
+    """Stop processes and their children while the block runs, and yield them all."""
+    parents = [psutil.Process(pid) for pid in pids]
+    _stop(parents)  # so that they have no more children
+    family = _family(parent.pid for parent in parents)
+    _stop(family)
+    try:
+        yield family
+    finally:
+        for member in family:
+            with suppress(psutil.NoSuchProcess):
+                member.resume()
+
+
+def _stop(processes: Iterable[psutil.Process]) -> None:
+    for process in processes:
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
+            while process.status() not in (psutil.STATUS_STOPPED, psutil.STATUS_ZOMBIE):
+                time.sleep(0.001)
+
+
+def _kill(family: Iterable[psutil.Process]) -> None:
+    """Kill processes, and wait until they have let go of all that they held."""
+    for member in family:
+        with suppress(psutil.NoSuchProcess):
+            member.kill()
+    while any(map(_is_alive, family)):
+        time.sleep(0.01)
+
+
+def _is_alive(process: psutil.Process) -> bool:
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
 def _kill_session(pid: int) -> None:
     try:
         os.killpg(pid, signal.SIGKILL)
@@ -223,13 +281,23 @@ def _kill_session(pid: int) -> None:
         pass
 
 
+def _family(pids: Iterable[int]) -> list[psutil.Process]:
+    """Return processes and their children, without those that have ended."""
+    family = list[psutil.Process]()
+    for pid in pids:
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(pid)
+            family += [process, *process.children(recursive=True)]
+    return family
+
+
 def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
     """Add up a figure of a process and its children; 0 for those that have ended."""
-    try:
-        process = psutil.Process(pid)
-        return sum(figure(member) for member in (process, *process.children(recursive=True)))
-    except psutil.NoSuchProcess:
-        return 0.0
+    total = 0.0
+    for member in _family([pid]):
+        with suppress(psutil.NoSuchProcess):
+            total += figure(member)
+    return total
 
 
 def _cpu_s(process: psutil.Process) -> float:

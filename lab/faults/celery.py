@@ -10,8 +10,9 @@ import psutil
 from lab.faults.fault import fault, on_mysql, with_celery
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, crowd
-from lab.faults.running import Running, frozen, kill_when, repeated
+from lab.faults.running import Running, kill_when, repeated
 from lab.faults.workers import in_flight
+from launch.processes import frozen
 from launch.variants import Variant
 
 AWAY_S = 2.0
@@ -60,7 +61,7 @@ def supervised(running: Running) -> AbstractContextManager[None]:
 def broker_killed(running: Running, readers: Readers) -> int:
     broker = running.service.servers[-1]
     killed_at = time.monotonic()
-    running.kill(broker.role)
+    running.processes.kill(broker.role)
     time.sleep(AWAY_S)
     broker.start()
     return running.accepted_between(killed_at, time.monotonic())
@@ -80,11 +81,10 @@ def redis_is_broker(variant: Variant) -> bool:
     around=supervised,
 )
 def broker_frozen(running: Running, readers: Readers) -> int:
-    brokers = map(psutil.Process, running.processes.pids(running.service.servers[-1].role))
-    family = [one.pid for broker in brokers for one in (broker, *broker.children(recursive=True))]
+    brokers = running.processes.pids(running.service.servers[-1].role)
     with crowd(running):
         began = time.monotonic()
-        with frozen(family):
+        with frozen(brokers):
             time.sleep(FROZEN_S)
         return running.accepted_between(began, time.monotonic())
 

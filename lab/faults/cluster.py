@@ -106,7 +106,7 @@ def unreplicated(primary: Node, replica: Node) -> Iterator[None]:
 def kill_primary(running: Running, primary: Node) -> int:
     """Kill a primary, and start it again when another node has its slots; return its keys."""
     cluster, keys = cluster_of(running), int(primary.ask("DBSIZE"))
-    running.kill(primary.role)
+    running.processes.kill(primary.role)
     wait_for(lambda: len(cluster.with_slots()) == len(cluster.primaries), FAILOVER_S)
     primary.start()
     wait_for(cluster.is_well, FAILOVER_S)

@@ -16,7 +16,8 @@ import MySQLdb
 from lab.faults.fault import fault, in_one_redis, on_mysql, with_drainer
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, freeze
-from lab.faults.running import Running, frozen, wait_for
+from lab.faults.running import Running, wait_for
+from launch.processes import frozen
 from launch.servers.base import installed
 from launch.servers.mysql import MySQL
 
@@ -79,7 +80,7 @@ def database_older_copy(running: Running, readers: Readers) -> int:
         subprocess.run(["cp", "-a", "--sparse=always", server.data, copy], check=True)
     time.sleep(random.uniform(1, 2))  # noqa: S311
     with readers.blind(TRUSTED_S):
-        running.kill("database")
+        running.processes.kill("database")
         with running.without_clients():
             shutil.rmtree(server.data)
             copy.rename(server.data)

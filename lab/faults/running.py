@@ -131,14 +131,9 @@ class Running:
             if server.role == role and isinstance(server, Server)
         )
 
-    def kill(self, role: str) -> None:
-        for pid in self.processes.pids(role):
-            os.kill(pid, signal.SIGKILL)
-        self.processes.stop(role)
-
     def restart(self, role: str) -> None:
         """Kill a server and start it again."""
-        self.kill(role)
+        self.processes.kill(role)
         self.server(role).start()
 
     def replace_drainers(self) -> None:
@@ -338,16 +333,3 @@ def freeze_when(
             os.kill(pid, signal.SIGCONT)
             time.sleep(random.random() / 50)  # noqa: S311
     raise RunFailed("no process was ever found in the middle of its work")
-
-
-@contextmanager
-def frozen(pids: Iterable[int]) -> Iterator[None]:
-    """Stop processes while the block runs."""
-    processes = [psutil.Process(pid) for pid in pids]
-    for process in processes:
-        process.suspend()
-    try:
-        yield
-    finally:
-        for process in processes:
-            process.resume()

@@ -1,7 +1,5 @@
 """Timelines in a Redis Cluster: slots that move, nodes that die, and who becomes a primary."""
 
-import os
-import signal
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -202,12 +200,6 @@ def test_a_script_never_follows_a_slot_that_migrates(follows, ring_on, lasting, 
     moved(target, source, [other], [slot])
 
 
-def kill(cluster, node):
-    for pid in cluster.processes.pids(node.role):
-        os.kill(pid, signal.SIGKILL)
-    cluster.processes.stop(node.role)
-
-
 def promoted(cluster):
     """Return whether the first replica has its primary's slots, as far as all others know."""
     alive = [node for node in cluster.nodes if cluster.processes.pids(node.role)]
@@ -223,7 +215,7 @@ def test_a_replica_takes_the_place_of_a_primary_that_died(ring, cluster):
     idle = Cluster(cluster.environment["TIMELINE_URL"], "")
     assert idle.are(server)
 
-    kill(cluster, cluster.primaries[0])
+    cluster.processes.kill(cluster.primaries[0].role)
     posts += posts_by(1, 3)
     with suppress(RedisError, epochs.StoreUnusable):
         deliver_pending(100)
@@ -268,7 +260,7 @@ def test_what_a_promoted_replica_lacks_is_not_lost(are_delivered_again, ring, cl
         monkeypatch.setattr(redis_cluster.Cluster, "_timeout_s", lambda self: 0.0)
         monkeypatch.setattr(redis_cluster, "LOST_BEYOND_TIMEOUT_S", 0.0)
     deliver_pending(100)
-    kill(cluster, primary)
+    cluster.processes.kill(primary.role)
     until(lambda: promoted(cluster))
     deliver_all()
     deliver_all()
@@ -292,8 +284,8 @@ def test_an_unfriend_that_a_promoted_replica_lacks_is_not_lost(ring, cluster):
 
     cut_off(replica, primary)
     unfriend(1, 64)
-    kill(cluster, second)
-    kill(cluster, primary)
+    cluster.processes.kill(second.role)
+    cluster.processes.kill(primary.role)
     until(lambda: promoted(cluster))
     new = posts_by(1, 1)
     deliver_all()
@@ -318,7 +310,7 @@ def test_a_primary_that_comes_back_empty_begins_a_new_epoch(ring, cluster):
     number = Epoch.objects.get().number
     primary = cluster.primaries[0]
 
-    kill(cluster, primary)
+    cluster.processes.kill(primary.role)
     primary.start()  # before its replica could take its place
     assert read_page(ring, 64).ids == ids(reversed(posts))  # the database answers
     deliver_all()

@@ -14,8 +14,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
-from lab.faults.running import frozen
-from launch.processes import free_port
+from launch.processes import free_port, frozen
 from launch.service import is_ready
 from tests.browser import WIDE, browsing, overflows, violations
 

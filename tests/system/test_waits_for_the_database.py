@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from db.mysql.base import CHECK_AGAIN_S
-from lab.faults.running import frozen, serving, wait_for
+from lab.faults.running import serving, wait_for
+from launch.processes import frozen
 from launch.variants import Variant
 
 pytestmark = pytest.mark.faults
