@@ -4,9 +4,9 @@ VARIANTS := sqlite-inline-rowwise,sqlite-inline-setbased,sqlite-outbox-setbased
 DEMO_RUN_TIME := 20s
 REPLAYS := DJANGO_SETTINGS_MODULE=tests.replays.settings
 TIMELINE_TESTS := $(patsubst %,tests/feed/test_%.py,timeline_stores trimmed_stores log_store healing readers people celebrities strategies)
-# A test runs on MariaDB too if its SQL or its locks could differ; these ask a Redis, or nobody.
-NOT_ON_MYSQL := redis_cluster redis_stores log_store healing_exhaustively shards compare home api_routes api_bad_input published_stores
-MYSQL_TESTS := $(patsubst %,tests/accounts/test_%.py,friendships limits log_in_limits seed_people sessions signup usernames) tests/db/test_mysql.py tests/db/test_outcomes.py tests/db/test_remote.py tests/feed tests/workers $(patsubst %,--ignore=tests/feed/test_%.py,$(NOT_ON_MYSQL))
+# A test runs on MariaDB and PostgreSQL too if its SQL or its locks could differ; these ask a Redis, or nobody.
+NOT_ON_SERVERS := redis_cluster redis_stores log_store healing_exhaustively shards compare home api_routes api_bad_input published_stores
+SERVER_TESTS := $(patsubst %,tests/accounts/test_%.py,friendships limits log_in_limits seed_people sessions signup usernames) tests/db tests/feed tests/workers $(patsubst %,--ignore=tests/feed/test_%.py,$(NOT_ON_SERVERS))
 
 .PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 test-containers format lint lock size serve
 help: ## list the targets
@@ -39,8 +39,9 @@ test-fast: setup ## run the tests without servers and processes; under 90 second
 test: setup servers ## run every test; about 14 minutes on two cores
 	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
 	$(REPLAYS) $(PYTHON) -m pytest -n 4 --dist loadfile tests/replays tests/web/test_access.py tests/web/test_schema.py
-	$(REPLAYS) $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 tests/replays
-	$(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 3 $(MYSQL_TESTS)
+	$(REPLAYS) $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 tests/replays
+	$(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)
+	$(PYTHON) -m tests.with_database postgres $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)
 	TIMELINES=cluster3 $(PYTHON) -m pytest -n 3 $(TIMELINE_TESTS)
 	$(PYTHON) -m pytest -n 3 -m faults tests/compose tests/system
 	$(PYTHON) -m pytest -m "alone and not k6" tests/lab tests/locustfiles
@@ -52,7 +53,7 @@ test-k6: setup k6 ## compare the k6 script with Locust on one service
 	$(PYTHON) -m pytest -m k6
 
 test-mysql: setup mysql ## run the contract tests on MySQL; make test uses MariaDB if installed
-	LAB_MYSQL=mysql $(PYTHON) -m tests.with_mysql $(PYTHON) -m pytest -n 2 $(MYSQL_TESTS) tests/launch/test_mysql.py
+	LAB_MYSQL=mysql $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 $(SERVER_TESTS) tests/launch/test_mysql.py
 
 test-containers: setup ## run compose/ on a Docker engine of its own: Debian, root, 15 minutes or more
 	sh bootstrap.sh containers

@@ -23,33 +23,47 @@ class Database:
     """Database files; with more than one, the app servers don't share a database."""
     threads: int | None = None
     """Threads per app worker, each with its own connection; None: the app server's default."""
+    engine: str = "sqlite"
+    """sqlite, mysql or postgresql: compose/ has a folder of profiles for each server's."""
     profile: str | None = None
-    """The file in compose/mysql that a MySQL server runs with, or AS_IS; None for SQLite."""
+    """The file in that folder that the server runs with, or AS_IS; None for SQLite."""
     durability: str | None = None
     """Durability that its settings give away."""
     options: tuple[str, ...] = ()
-    """Options of the MySQL server beside its profile, like --max-connections=150."""
+    """Options of the server beside its profile, like --max-connections=150."""
     kind: str | None = None
     """mysql or mariadb, unless LAB_MYSQL says another; None: the first that is installed."""
 
 
 AS_IS = "as it is"
-"""Profile of an external MySQL server of which nothing is demanded."""
+"""Profile of an external server of which nothing is demanded."""
 SQLITE_DURABILITY = "SQLite synchronous=NORMAL: a power cut can take the last commits"
 TUNED_DURABILITY = (
     "innodb_flush_log_at_trx_commit=2: a power cut or a crash of the system can take the commits "
     "of the last second"
 )
+POSTGRES_DURABILITY = (
+    "PostgreSQL synchronous_commit=off: a crash of the server's processes or of the system, or a "
+    "power cut, can take the commits of the last 0.6 s (three times wal_writer_delay)"
+)
+AS_SET = "the database is as its owner set it"
 REDIS_DURABILITY = "Redis keeps nothing on disk: a restart of it empties its timelines and queues"
 DATABASES = {
     "sqlite": Database(durability=SQLITE_DURABILITY),
     "sqlite_per_server": Database(app_servers=2, files=2, durability=SQLITE_DURABILITY),
     # As published: more clients than the server lets in.
-    "mysql_default": Database(profile="default.cnf", threads=100),
+    "mysql_default": Database(engine="mysql", profile="default.cnf", threads=100),
     # The three options that were changed as published; tuned adds more of ours.
-    "mysql_published": Database(profile="published.cnf", durability=TUNED_DURABILITY),
-    "mysql_tuned": Database(profile="tuned.cnf", durability=TUNED_DURABILITY),
-    "mysql_asis": Database(profile=AS_IS, durability="the database is as its owner set it"),
+    "mysql_published": Database(
+        engine="mysql", profile="published.cnf", durability=TUNED_DURABILITY
+    ),
+    "mysql_tuned": Database(engine="mysql", profile="tuned.cnf", durability=TUNED_DURABILITY),
+    "mysql_asis": Database(engine="mysql", profile=AS_IS, durability=AS_SET),
+    "postgres_default": Database(engine="postgresql", profile="default.conf"),
+    "postgres_tuned": Database(
+        engine="postgresql", profile="tuned.conf", durability=POSTGRES_DURABILITY
+    ),
+    "postgres_asis": Database(engine="postgresql", profile=AS_IS, durability=AS_SET),
 }
 GUNICORN = "gunicorn"
 GRANIAN = "granian"
@@ -289,7 +303,7 @@ def _why_impossible(variant: Variant) -> str | None:
     if variant.workers and not variant.drains:
         return f"no drainer delivers for {variant.strategy!r} and {variant.store!r}"
     if variant.on_hosts and variant.database.profile in (None, AS_IS):
-        return "it can't have hosts: they need a MySQL that the laboratory starts"
+        return "it can't have hosts: they need a database server that the laboratory starts"
     if variant.on_hosts and variant.broker == "rabbitmq":
         return "it can't have hosts: RabbitMQ lets its guest in from its own host only"
     return None

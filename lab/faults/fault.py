@@ -87,7 +87,7 @@ def in_cluster(variant: Variant) -> bool:
 
 
 def on_mysql(variant: Variant) -> bool:
-    return variant.database.profile is not None
+    return variant.database.engine == "mysql"
 
 
 def with_drainer(variant: Variant) -> bool:

@@ -1,11 +1,19 @@
 """The servers of a run: private ones from installed binaries or images, or external ones."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from launch.processes import Processes, RunFailed
-from launch.servers.base import LAUNCHERS, Backend
-from launch.servers.external import ExternalMySQL, ExternalRabbitMQ, ExternalRedis
+from launch.servers.base import LAUNCHERS, Backend, DatabaseServer
+from launch.servers.external import (
+    ExternalDatabase,
+    ExternalMySQL,
+    ExternalPostgreSQL,
+    ExternalRabbitMQ,
+    ExternalRedis,
+)
 from launch.servers.mysql import MySQL
+from launch.servers.postgresql import PostgreSQL
 from launch.servers.rabbitmq import RabbitMQ
 from launch.servers.redis import Cluster, Redis
 from launch.variants import AS_IS, Variant
@@ -14,6 +22,12 @@ EXTERNAL = "external"
 CHOICES = (*LAUNCHERS, EXTERNAL)
 INSTALLED = ("auto", "local")
 """Choices that start installed binaries, if there are any."""
+ENGINES: Mapping[str, type[DatabaseServer]] = {
+    server.engine: server for server in (MySQL, PostgreSQL)
+}
+EXTERNAL_ENGINES: Mapping[str, type[ExternalDatabase]] = {
+    server.engine: server for server in (ExternalMySQL, ExternalPostgreSQL)
+}
 
 
 def servers_for(variant: Variant, choice: str, processes: Processes, folder: Path) -> list[Backend]:
@@ -30,19 +44,19 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
     if choice == EXTERNAL:
         return _external(variant, processes)
     if database.profile == AS_IS:
-        raise RunFailed("mysql_asis is your own server: --servers external, and DATABASE_URL")
+        name = variant.name.partition("-")[0]
+        raise RunFailed(f"{name} is your own server: --servers external, and DATABASE_URL")
     servers: list[Backend] = []
     if database.profile:
-        servers.append(
-            MySQL(
-                processes,
-                folder / "mysql",
-                choice,
-                profile=database.profile,
-                options=database.options,
-                kind=database.kind,
-            )
+        server = ENGINES[database.engine](
+            processes,
+            folder / database.engine,
+            choice,
+            profile=database.profile,
+            options=database.options,
         )
+        server.kind = database.kind
+        servers.append(server)
     if variant.uses_redis:
         servers.append(Redis(processes, folder / "redis", choice))
     if variant.broker == "rabbitmq":
@@ -53,13 +67,14 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
 
 
 def _external(variant: Variant, processes: Processes) -> list[Backend]:
-    profile = variant.database.profile
-    redis_names = [
-        *(["REDIS_URL"] if variant.uses_redis else []),
-        *(["BROKER_URL"] if variant.broker == "redis" else []),
-    ]
-    return [
-        *([ExternalMySQL(processes, profile)] if profile else []),
-        *(ExternalRedis(processes, name) for name in redis_names),
-        *([ExternalRabbitMQ(processes)] if variant.broker == "rabbitmq" else []),
-    ]
+    database = variant.database
+    servers: list[Backend] = []
+    if database.profile:
+        servers.append(EXTERNAL_ENGINES[database.engine](processes, database.profile))
+    if variant.uses_redis:
+        servers.append(ExternalRedis(processes, "REDIS_URL"))
+    if variant.broker == "redis":
+        servers.append(ExternalRedis(processes, "BROKER_URL"))
+    if variant.broker == "rabbitmq":
+        servers.append(ExternalRabbitMQ(processes))
+    return servers

@@ -2,15 +2,18 @@
 
 import os
 import shutil
+import signal
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from launch.processes import Processes, RunFailed, free_port
 
 SBIN = "/usr/sbin:/usr/local/sbin:/sbin"
+POSTGRESQL = Path("/usr/lib/postgresql")
+"""Debian's folder of PostgreSQL, with a folder for each version."""
 UNPACKED = Path(".mysql/bin").resolve()
 """Folder that ``make mysql`` creates."""
 LAUNCHERS = ("auto", "local", "docker")
@@ -58,6 +61,8 @@ class Server(Backend):
     """Image of a container, the same as in compose."""
     image_port: ClassVar[int]
     """Port inside the container."""
+    stop_signal: ClassVar[signal.Signals] = signal.SIGTERM
+    """What ends it though clients are connected."""
 
     def __init__(self, processes: Processes, folder: Path, launcher: str) -> None:
         """``launcher``: one of LAUNCHERS."""
@@ -108,6 +113,38 @@ class Server(Backend):
         """Finish what needs the running server."""
 
 
+class DatabaseServer(Server):
+    """A private server of a database, with one of the profiles that compose uses too."""
+
+    role = "database"
+    engine: ClassVar[str]
+    """Name of the folder in compose/ that has its profiles."""
+
+    def __init__(
+        self,
+        processes: Processes,
+        folder: Path,
+        launcher: str,
+        *,
+        profile: str,
+        options: Sequence[str] = (),
+    ) -> None:
+        """``options``: of the server's command line, after the profile."""
+        super().__init__(processes, folder, launcher)
+        self.profile = profile_of(self.engine, profile)
+        self.options = options
+        self.data = folder / "data"
+
+    @abstractmethod
+    def connect(self) -> Any:
+        """Return a connection of a superuser."""
+
+
+def profile_of(engine: str, name: str) -> Path:
+    """Return the file of a profile."""
+    return Path("compose", engine, name).resolve()
+
+
 def is_local(server: Server) -> bool:
     """Return whether an installed binary is started, not a container."""
     if server.launcher == "auto":
@@ -130,7 +167,12 @@ def start_local(server: Server) -> None:
     """Start an installed binary."""
     binary = _binary(server)
     server.prepare(binary)
-    server.processes.start(server.role, server.command(binary), server.local_environment())
+    server.processes.start(
+        server.role,
+        server.command(binary),
+        server.local_environment(),
+        stop_signal=server.stop_signal,
+    )
 
 
 def _check_container(server: Server) -> None:
@@ -158,6 +200,7 @@ def start_container(server: Server) -> None:
             *(server.image, *server.container_command()),
         ],
         {},
+        stop_signal=server.stop_signal,
     )
     server.processes.wait_until(server.role, lambda: bool(_main_pid(name)), within_s=60)
     server.processes.account(server.role, _main_pid(name))
@@ -189,8 +232,9 @@ def installed(server: Server | type[Server]) -> str | None:
 
 def find_binary(*names: str) -> str | None:
     """Return the path of the first that is there."""
+    versions = sorted(map(str, POSTGRESQL.glob("*/bin")), reverse=True)
     for name in names:
-        for folders in (str(UNPACKED), None, SBIN):
+        for folders in (str(UNPACKED), None, SBIN, ":".join(versions)):
             if path := shutil.which(name, path=folders):
                 return path
     return None

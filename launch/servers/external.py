@@ -1,86 +1,168 @@
 """Servers that run already, named by DATABASE_URL, REDIS_URL and BROKER_URL.
 
-A run must start from nothing and leave nothing: it makes a MySQL database of its own beside the
-one that is named and drops it, and takes only a Redis database or a queue that is empty.
+A run must start from nothing and leave nothing: it makes a database of its own on the server that
+DATABASE_URL names, and drops it, and takes only a Redis database or a queue that is empty.
 """
 
 import os
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
 from configparser import ConfigParser
+from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import unquote, urlsplit
 
 import MySQLdb
+import psycopg
 import redis
 from amqp import Connection
 from amqp.exceptions import AMQPError, NotFound
 from MySQLdb.constants import ER
+from psycopg import errors
 
 from launch.processes import Processes, RunFailed
-from launch.servers.base import Backend
-from launch.servers.mysql import PROFILES, creation_of, differences, mysql_name
+from launch.servers.base import Backend, profile_of
+from launch.servers.mysql import creation_of, differences, mysql_name
+from launch.servers.postgresql import CREATION, postgresql_name, settings_of
 from launch.servers.redis import redis_name
 from launch.variants import AS_IS
 
 QUEUE = "celery"
 PREFIX = "feedlab"
 """Of the databases of runs."""
-COMPARED = ("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "max_connections")
-"""Settings of a profile that are compared; others have different names on other servers."""
-REPORTED = (*COMPARED, "sync_binlog", "log_bin", "performance_schema")
 
 
-class ExternalMySQL(Backend):
+class ExternalDatabase(Backend):
     is_external = True
     role = "database"
+    engine: ClassVar[str]
+    scheme: ClassVar[str]
+    """Of DATABASE_URL."""
+    compared: ClassVar[Sequence[str]]
+    """Settings of a profile that are compared; others have different names on other servers."""
+    reported: ClassVar[Sequence[str]]
+    """Settings beside them that a report should name."""
 
     def __init__(self, processes: Processes, profile: str) -> None:
-        url = urlsplit(_url_in("DATABASE_URL", "mysql"))
+        self.url = _url_in("DATABASE_URL", self.scheme)
         self.processes = processes
-        self.profile = None if profile == AS_IS else PROFILES / profile
+        self.profile = None if profile == AS_IS else profile_of(self.engine, profile)
         self.database = f"{PREFIX}{os.getpid()}"
-        self.url = url._replace(path=f"/{self.database}").geturl()
-        self.login = {
-            "host": url.hostname or "127.0.0.1",
-            "port": url.port or 3306,
-            "user": unquote(url.username or "root"),
-            "password": unquote(url.password or ""),
-        }
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"DATABASE_URL": self.url}
+        url = urlsplit(self.url)._replace(path=f"/{self.database}")
+        return {"DATABASE_URL": url.geturl()}
 
     def start(self) -> None:
         """Make the run's database. Raises RunFailed, also if the server has another profile."""
-        if self.profile and (wrong := differences(expected(self.profile), self._settings())):
+        if self.profile and (wrong := self.differences(expected(self.profile, self.compared))):
             raise RunFailed(
                 f"DATABASE_URL isn't set up as {self.profile.name}: {', '.join(wrong)}; "
-                "the variants mysql_asis-… take a server as it is"
+                f"the variants {self.scheme}_asis-… take a server as it is"
             )
-        self._execute(creation_of(self.database))
-        self.processes.at_exit(lambda: self._execute(f"DROP DATABASE {self.database}"))
+        self.execute(self.creation())
+        self.processes.at_exit(lambda: self.execute(f"DROP DATABASE {self.database}"))
 
     def version(self) -> str:
         """Return the version, and the settings that a report should name."""
-        settings = self._settings()
-        reported = ", ".join(f"{name}={settings[name]}" for name in REPORTED if name in settings)
-        return f"{mysql_name(settings['version'])} (external, {reported})"
+        settings = self.settings()
+        names = (*self.compared, *self.reported)
+        reported = ", ".join(f"{name}={settings[name]}" for name in names if name in settings)
+        return f"{self.name(settings)} (external, {reported})"
 
-    def _settings(self) -> dict[str, str]:
-        return dict(self._execute("SHOW GLOBAL VARIABLES"))
+    @abstractmethod
+    def differences(self, expected: Mapping[str, str]) -> list[str]:
+        """Return the expected settings that the server hasn't."""
 
-    def _execute(self, sql: str) -> Any:
+    @abstractmethod
+    def creation(self) -> str:
+        """Return what makes the run's database."""
+
+    @abstractmethod
+    def settings(self) -> dict[str, str]: ...
+
+    @abstractmethod
+    def name(self, settings: Mapping[str, str]) -> str:
+        """Return name and version of a server with these settings."""
+
+    @abstractmethod
+    def execute(self, sql: str) -> Any:
+        """Raises RunFailed, which names a right that is missing."""
+
+
+class ExternalMySQL(ExternalDatabase):
+    engine = "mysql"
+    scheme = "mysql"
+    compared = ("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "max_connections")
+    reported = ("sync_binlog", "log_bin", "performance_schema")
+
+    def differences(self, expected: Mapping[str, str]) -> list[str]:
+        return differences(expected, self.settings())
+
+    def creation(self) -> str:
+        return creation_of(self.database)
+
+    def settings(self) -> dict[str, str]:
+        return dict(self.execute("SHOW GLOBAL VARIABLES"))
+
+    def name(self, settings: Mapping[str, str]) -> str:
+        return mysql_name(settings["version"])
+
+    def execute(self, sql: str) -> Any:
+        url = urlsplit(self.url)
+        user = unquote(url.username or "root")
         try:
-            with MySQLdb.connect(connect_timeout=5, **self.login) as connection:
+            with MySQLdb.connect(
+                host=url.hostname or "127.0.0.1",
+                port=url.port or 3306,
+                user=user,
+                password=unquote(url.password or ""),
+                connect_timeout=5,
+            ) as connection:
                 cursor = connection.cursor()
                 cursor.execute(sql)
                 return cursor.fetchall()
         except MySQLdb.Error as error:
             hint = ""
             if error.args[0] == ER.DBACCESS_DENIED_ERROR:
-                hint = f"; its user needs GRANT ALL ON `{PREFIX}%`.* TO '{self.login['user']}'@…"
+                hint = f"; its user needs GRANT ALL ON `{PREFIX}%`.* TO '{user}'@…"
             raise RunFailed(f"DATABASE_URL: {error}{hint}") from error
+
+
+class ExternalPostgreSQL(ExternalDatabase):
+    engine = "postgresql"
+    scheme = "postgres"
+    compared = ("shared_buffers", "synchronous_commit", "max_connections")
+    reported = ("fsync", "full_page_writes")
+
+    def differences(self, expected: Mapping[str, str]) -> list[str]:
+        settings = self.settings()
+        return [
+            f"{name} is {settings[name]}, not {value}"
+            for name, value in expected.items()
+            if settings[name] != value
+        ]
+
+    def creation(self) -> str:
+        return CREATION.format(self.database)
+
+    def settings(self) -> dict[str, str]:
+        return settings_of(self.execute("SHOW ALL"))
+
+    def name(self, settings: Mapping[str, str]) -> str:
+        return postgresql_name(settings)
+
+    def execute(self, sql: str) -> Any:
+        try:
+            with closing(psycopg.connect(self.url, autocommit=True, connect_timeout=5)) as one:
+                cursor = one.execute(sql)
+                return cursor.fetchall() if cursor.description else None
+        except errors.InsufficientPrivilege as error:
+            raise RunFailed(f"DATABASE_URL: {error}; its user needs CREATEDB") from error
+        except psycopg.Error as error:
+            raise RunFailed(f"DATABASE_URL: {error}") from error
 
 
 class ExternalRedis(Backend):
@@ -161,8 +243,9 @@ def _url_in(name: str, scheme: str) -> str:
     return url
 
 
-def expected(profile: Path) -> dict[str, str]:
-    """Return the compared settings of a profile."""
+def expected(profile: Path, names: Iterable[str]) -> dict[str, str]:
+    """Return settings of a profile."""
     config = ConfigParser(allow_no_value=True)
-    config.read(profile)
-    return {name: config["mysqld"][name] for name in COMPARED}
+    config.read_string(f"[postgresql]\n{profile.read_text()}")  # MySQL's name a section
+    settings = {name: value for section in config.values() for name, value in section.items()}
+    return {name: settings[name] for name in names}

@@ -5,10 +5,9 @@ from typing import Any
 
 import MySQLdb
 
-from launch.processes import HERE, Processes, RunFailed
-from launch.servers.base import Server, find_binary
+from launch.processes import HERE, RunFailed
+from launch.servers.base import DatabaseServer, find_binary
 
-PROFILES = Path("compose/mysql").resolve()
 SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
 ROOT_OVER_TCP = (
     "CREATE USER IF NOT EXISTS root@'{0}';\nGRANT ALL ON *.* TO root@'{0}' WITH GRANT OPTION;\n"
@@ -16,32 +15,16 @@ ROOT_OVER_TCP = (
 """Without it MySQL knows root@localhost only, which is nobody where names aren't looked up."""
 
 
-class MySQL(Server):
+class MySQL(DatabaseServer):
     """MySQL or MariaDB with one of the profiles that compose uses too."""
 
-    role = "database"
+    engine = "mysql"
     binaries = ("mariadbd", "mysqld")
     kinds = ("mariadb", "mysql")
     chosen_by = "LAB_MYSQL"
     package = "mariadb-server"
     image = "mariadb:10.11"
     image_port = 3306
-
-    def __init__(
-        self,
-        processes: Processes,
-        folder: Path,
-        launcher: str,
-        *,
-        profile: str,
-        options: Sequence[str] = (),
-        kind: str | None = None,
-    ) -> None:
-        super().__init__(processes, folder, launcher)
-        self.kind = kind
-        self.profile = PROFILES / profile
-        self.options = options
-        self.data = folder / "data"
 
     @property
     def environment(self) -> dict[str, str]:

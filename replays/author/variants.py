@@ -42,6 +42,7 @@ class Crossing(NamedTuple):
     def database(self, threads: int = 0) -> Database:
         """Return a server as it comes, but for the options that are factors."""
         return Database(
+            engine="mysql",
             kind="mysql",  # as published
             profile="default.cnf",
             threads=threads,

@@ -8,9 +8,9 @@ import pytest
 
 from launch.processes import Processes
 from launch.servers import MySQL
-from launch.servers.base import chosen
-from launch.servers.external import COMPARED, expected
-from launch.servers.mysql import PROFILES, differences, mysql_name
+from launch.servers.base import chosen, profile_of
+from launch.servers.external import ExternalMySQL, expected
+from launch.servers.mysql import differences, mysql_name
 
 PROFILE_NAMES = ("default.cnf", "published.cnf", "tuned.cnf")
 
@@ -37,7 +37,7 @@ def answer(server, sql):
 def test_a_server_has_the_settings_of_its_profile(profiled):
     settings = dict(answer(profiled, "SHOW GLOBAL VARIABLES"))
 
-    assert differences(expected(profiled.profile), settings) == []
+    assert differences(expected(profiled.profile, ExternalMySQL.compared), settings) == []
 
 
 def test_the_tuned_redo_log_is_large_whatever_its_option_is_called(profiled):
@@ -71,9 +71,9 @@ def test_a_server_reports_its_name_and_version(profiled):
 @pytest.mark.parametrize("name", ["default.cnf", "published.cnf"])
 def test_the_published_profile_sets_three_options(name):
     profile = ConfigParser()
-    profile.read(PROFILES / name)
+    profile.read(profile_of("mysql", name))
 
-    assert sorted(profile["mysqld"]) == sorted(COMPARED)
+    assert sorted(profile["mysqld"]) == sorted(ExternalMySQL.compared)
 
 
 @pytest.mark.parametrize(
