@@ -15,8 +15,8 @@ from lab.progress import console
 from launch.processes import RunFailed
 
 PACKAGES = (
-    *("Django", "djangorestframework", "gunicorn", "celery", "mysqlclient", "redis", "hiredis"),
-    *("numpy", "locust"),
+    *("Django", "djangorestframework", "gunicorn", "celery", "mysqlclient", "psycopg"),
+    *("redis", "hiredis", "numpy", "locust"),
 )
 
 CALIBRATION = """

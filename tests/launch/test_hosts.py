@@ -64,8 +64,9 @@ def test_processes_of_a_role_may_have_hosts_of_their_own(hosts):
     assert hosts.address("workers") != hosts.address("workers2")
 
 
-def test_a_service_runs_on_hosts(hosts, tmp_path):
-    service = Service(Variant.named("mysql_tuned-outbox-ring@hosts"), hosts, tmp_path)
+@pytest.mark.parametrize("database", ["mysql", "postgres"])
+def test_a_service_runs_on_hosts(database, hosts, tmp_path):
+    service = Service(Variant.named(f"{database}_tuned-outbox-ring@hosts"), hosts, tmp_path)
     service.prepare(Seed(people=10, friends=4))
     service.start()
 

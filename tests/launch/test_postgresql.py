@@ -7,12 +7,14 @@ import sys
 from contextlib import closing
 
 import psutil
+import psycopg
 import pytest
 
 from launch.processes import Processes, RunFailed, frozen
 from launch.servers import PostgreSQL
 from launch.servers.external import ExternalPostgreSQL, expected
 from launch.servers.postgresql import as_user
+from launch.variants import AS_IS
 
 
 @pytest.fixture(scope="module", params=["default.conf", "tuned.conf"])
@@ -126,3 +128,37 @@ def test_an_ordinary_user_starts_a_server(tmp_path):
 
     assert "on PostgreSQL" in done.stderr
     assert int(done.stdout) > 0
+
+
+def external(server, tmp_path, monkeypatch, user, profile):
+    url = f"postgres://{user}@127.0.0.1:{server.port}/feed"
+    monkeypatch.setenv("DATABASE_URL", url)
+    processes = Processes(tmp_path / "external")
+    return processes, ExternalPostgreSQL(processes, profile)
+
+
+def test_an_external_server_gets_a_database_for_a_run_and_loses_it(server, tmp_path, monkeypatch):
+    databases = "SELECT count(*) FROM pg_database"
+    before = value(server, databases)
+    with closing(server.connect()) as admin:
+        admin.execute("CREATE USER runner")
+        processes, its = external(server, tmp_path, monkeypatch, "runner", AS_IS)
+        with pytest.raises(RunFailed, match=r"permission denied.*; its user needs CREATEDB"):
+            its.start()
+        admin.execute("ALTER USER runner CREATEDB")
+
+    with processes:
+        its.start()
+        with psycopg.connect(its.environment["DATABASE_URL"]) as connection:
+            connection.execute("CREATE TABLE kept ()")
+        assert value(server, databases) == before + 1
+        assert its.version().startswith(f"{server.version()} (external, shared_buffers=128MB, ")
+
+    assert value(server, databases) == before
+
+
+def test_an_external_server_with_other_settings_is_refused(server, tmp_path, monkeypatch):
+    _, its = external(server, tmp_path, monkeypatch, "postgres", "tuned.conf")
+
+    with pytest.raises(RunFailed, match=r"synchronous_commit is on, not off.*postgres_asis-…"):
+        its.start()
