@@ -74,6 +74,7 @@ if [ "${1:-}" = servers ]; then
     PATH="$PATH:/usr/sbin:/usr/local/sbin:/sbin"
     set --
     command -v mariadbd >/dev/null || command -v mysqld >/dev/null || set -- "$@" mariadb-server
+    command -v postgres >/dev/null || [ -n "$(find /usr/lib/postgresql -path '*/bin/postgres' 2>/dev/null)" ] || set -- "$@" postgresql
     command -v redis-server >/dev/null || command -v valkey-server >/dev/null || set -- "$@" redis-server
     [ -x /usr/lib/rabbitmq/bin/rabbitmq-server ] || command -v rabbitmq-server >/dev/null || set -- "$@" rabbitmq-server
     command -v nginx >/dev/null || set -- "$@" nginx

@@ -56,6 +56,7 @@ class PostgreSQL(DatabaseServer):
         return (
             f"--volume={self.profile}:/etc/feed.conf:ro",
             "--env=POSTGRES_HOST_AUTH_METHOD=trust",
+            "--shm-size=256m",  # parallel queries share memory
         )
 
     def container_command(self) -> Sequence[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from launch.servers.base import find_binary
 from launch.servers.mysql import creation_of
+from launch.servers.postgresql import CREATION
 from launch.servers.proxies import HAPROXY_SETTINGS
 from launch.service import POOLS
 from tests.compose.project import (
@@ -69,6 +70,17 @@ def test_every_server_creates_the_database_of_the_laboratory(name):
     assert granted == "GRANT ALL ON feed.* TO feed@'%';"
     mount = "./mysql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
     assert mount in SERVICES[name]["volumes"]
+
+
+@pytest.mark.parametrize("name", ["postgres-default", "postgres-tuned"])
+def test_every_postgresql_creates_it_too_and_keeps_its_superuser_in_the_container(name):
+    lines = (FOLDER / "postgresql/database.sql").read_text().splitlines()
+
+    assert f"{CREATION.format('feed OWNER feed')};" in lines
+    assert lines[-1] == "ALTER USER postgres PASSWORD NULL;"
+    mount = "./postgresql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
+    assert mount in SERVICES[name]["volumes"]
+    assert SERVICES[name]["environment"].keys() == {"POSTGRES_PASSWORD"}
 
 
 def test_volumes_are_mounted_on_folders_of_the_images_user():

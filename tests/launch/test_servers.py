@@ -12,7 +12,7 @@ import pytest
 import redis
 
 from launch.processes import Processes, RunFailed
-from launch.servers import MySQL, RabbitMQ, Redis, base, servers_for
+from launch.servers import MySQL, PostgreSQL, RabbitMQ, Redis, base, servers_for
 from launch.servers.base import installed
 from launch.servers.redis import redis_name
 from launch.variants import Variant
@@ -119,7 +119,8 @@ def test_an_unknown_choice_is_refused_with_the_known_ones(monkeypatch):
 def test_containers_are_those_of_compose():
     compose = Path("compose/compose.yaml").read_text()
 
-    assert all(f"image: {server.image}\n" in compose for server in (MySQL, RabbitMQ, Redis))
+    images = {server.image for server in (MySQL, PostgreSQL, RabbitMQ, Redis)}
+    assert all(f"image: {image}\n" in compose for image in images)
 
 
 @pytest.fixture
