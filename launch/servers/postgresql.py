@@ -31,7 +31,7 @@ class PostgreSQL(DatabaseServer):
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"DATABASE_URL": f"postgres://postgres@{self.address}:{self.port}/feed"}
+        return {"DATABASE_URL": f"postgres://feed@{self.address}:{self.port}/feed"}
 
     def prepare(self, binary: str) -> None:
         self._access.write_text("host all all samenet trust\n")
@@ -75,10 +75,9 @@ class PostgreSQL(DatabaseServer):
 
     def after_start(self) -> None:
         with closing(self.connect(database="postgres")) as connection:
-            if not connection.execute(
-                "SELECT 1 FROM pg_database WHERE datname = 'feed'"
-            ).fetchone():
-                connection.execute(CREATION.format("feed"))
+            if not connection.execute("SELECT FROM pg_roles WHERE rolname = 'feed'").rowcount:
+                connection.execute("CREATE ROLE feed LOGIN CREATEDB")  # tests create databases
+                connection.execute(CREATION.format("feed OWNER feed"))
 
     def version(self) -> str:
         with closing(self.connect()) as connection:

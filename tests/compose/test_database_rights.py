@@ -43,6 +43,7 @@ def postgres(processes, folder):
     server.start()
     with closing(server.connect(database="postgres")) as connection:
         connection.execute("DROP DATABASE feed")
+        connection.execute("DROP ROLE feed")
     run = [find_binary("psql"), "--set=ON_ERROR_STOP=1", f"--file={FOLDER}/postgresql/database.sql"]
     address = f"--dbname=host=127.0.0.1 port={server.port} user=postgres"
     subprocess.run([*run, address], env={"POSTGRES_PASSWORD": "secret"}, check=True)
