@@ -109,7 +109,7 @@ def insert_new(insert: str, values: Sequence[Any]) -> None:
             return
         try:
             with transaction.atomic(DEFAULT_DB_ALIAS):
-                cursor.execute(f"INSERT INTO {insert}", values)
+                cursor.execute(Prepared(f"INSERT INTO {insert}"), values)
         except IntegrityError:
             cursor.execute(f"INSERT INTO {insert} ON CONFLICT DO NOTHING", values)
 

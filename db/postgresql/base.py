@@ -27,6 +27,10 @@ UNKNOWN = ("08", "57P01", "57P02")
 TAKES_NO_WRITES = (errors.ReadOnlySqlTransaction, errors.IdleInTransactionSessionTimeout)
 """PostgreSQL counts them as internal errors, though they say nothing of the statement."""
 
+PLAIN: Any = base.Cursor
+APART: Any = base.ServerBindingCursor
+"""Sends values apart from the statement, whose plan the server can keep then."""
+
 
 class TakesNoWrites(psycopg.OperationalError):
     """The transaction is over, and nothing of it is stored."""
@@ -56,18 +60,14 @@ class Chooser:
     """Runs Prepared statements by a cursor that sends their values apart, others as Django does."""
 
     def __init__(self, connection: Connection) -> None:
-        sends_apart: Any = base.ServerBindingCursor  # without types in django-stubs
-        self._prepared = sends_apart(connection)
-        self._plain: Any = connection.cursor()
-        self._now = self._plain
+        self._connection = connection
+        self._now: Any = PLAIN(connection)
 
     def execute(self, query: str, params: Any = None) -> Any:
-        self._now = self._prepared if isinstance(query, Prepared) else self._plain
+        kind = APART if isinstance(query, Prepared) else PLAIN
+        if type(self._now) is not kind:
+            self._now = kind(self._connection)
         return self._now.execute(query, params)
-
-    def executemany(self, query: str, param_list: Any) -> Any:
-        self._now = self._plain
-        return self._now.executemany(query, param_list)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._now, name)
@@ -82,8 +82,7 @@ class Chooser:
         self.close()
 
     def close(self) -> None:
-        self._plain.close()
-        self._prepared.close()
+        self._now.close()
 
 
 class Cursor(StoringCursor, Chooser):
