@@ -69,6 +69,9 @@ class Chooser:
             self._now = kind(self._connection)
         return self._now.execute(query, params)
 
+    def executemany(self, query: str, param_list: Any) -> Any:
+        return self._now.executemany(query, param_list)
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self._now, name)
 
