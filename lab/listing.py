@@ -14,6 +14,7 @@ FIRST = {
     "sqlite-null": "no deliveries at all: what posts alone cost",
     "mysql_default-inline-rowwise": "as published: MySQL as it comes",
     "mysql_tuned-outbox-setbased": "MySQL alone, with a drainer",
+    "postgres_tuned-outbox-setbased": "the same with PostgreSQL",
     "mysql_tuned-task-roundtrip": "as published: Celery and sorted sets in Redis",
     "mysql_tuned-outbox-ring": "a drainer and rings in Redis: the fastest",
     "mysql_tuned-outbox-ring@cluster3": "the same, with timelines on three Redis primaries",

@@ -9,6 +9,8 @@ from launch.backends import backends
 from launch.unknown import none_of
 from launch.variants import UnknownVariant
 
+SERVERS = ("mysql_tuned", "postgres_tuned")
+"""Databases whose CPU is counted: SQLite's is the client's."""
 IN_CLUSTER = re.compile(r"(.+)@cluster([1-9]\d?)")
 
 
@@ -87,7 +89,7 @@ class Target:
             return [f"node{number}" for number in range(1, self.primaries + 1)]
         if self.uses_redis:
             return ["redis"]
-        return ["database"] if self.database == "mysql_tuned" else []
+        return [self.database] if self.database in SERVERS else []
 
     def server_s(self, cpu_s: Mapping[str, float]) -> float | None:
         """Return what the servers used, of what every role did; None if there are none."""
@@ -100,7 +102,7 @@ def targets() -> Iterator[Target]:
         if store.is_computed_on_read:
             continue
         if store.is_transactional:
-            for database in ("sqlite", "mysql_tuned"):
+            for database in ("sqlite", *SERVERS):
                 yield Target(alias, database, uses_database=True)
         else:
             yield Target(alias, "sqlite", uses_redis=store.needs_redis)

@@ -23,7 +23,7 @@ LAUNCHERS = ("auto", "local", "docker")
 class Backend(ABC):
     """A server that a run needs, private or external."""
 
-    role: ClassVar[str]
+    role: str
     """Role under which its CPU and memory are counted."""
     is_external: ClassVar[bool] = False
     """Not started here, so that neither CPU nor memory can be measured."""

@@ -73,7 +73,7 @@ class Node(Redis):
     """A node, empty and alone until its cluster joins it."""
 
     def __init__(self, processes: Processes, folder: Path, launcher: str, *, number: int) -> None:
-        self.role = f"node{number}"  # type: ignore[misc]  # of its own, to be counted and stopped
+        self.role = f"node{number}"  # of its own, to be counted and stopped
         super().__init__(processes, folder, launcher)
         self.bus_port = free_port()
 
