@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 from launch.processes import Processes
 from launch.servers import servers_for
+from launch.servers.postgresql import PostgreSQL
 from launch.variants import Variant
 
 
@@ -22,6 +23,8 @@ def main(database: str, command: list[str]) -> int:
         Processes(Path(folder) / "logs") as processes,
     ):
         (server,) = servers_for(variant, "local", processes, Path(folder))
+        if isinstance(server, PostgreSQL):
+            server.options = ("-c", "fsync=off")  # to drop a database it would wait for the disk
         server.start()
         print(f"on {server.version()}", file=sys.stderr)
         return subprocess.run(command, env={**os.environ, **server.environment}).returncode

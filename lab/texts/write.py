@@ -29,8 +29,8 @@ MARKED = re.compile(
 )
 MEASURED = (
     *("accounts", "config", "db", "feed", "launch", "locustfiles", "runtime", "web", "workers"),
-    *("compose/mysql", "constraints.txt", "lab/experiments", "lab/results", "lab/running"),
-    *("lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
+    *("compose/mysql", "compose/postgresql", "constraints.txt", "lab/experiments", "lab/results"),
+    *("lab/running", "lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
     ":(exclude)locustfiles/ending.py",  # of a run by hand: the laboratory audits by itself
 )
 """What results depend on."""
