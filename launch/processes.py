@@ -322,4 +322,8 @@ def _wanted_s(process: psutil.Process) -> float:
 
 
 def _memory_mib(process: psutil.Process) -> float:
-    return float(process.memory_full_info().pss / 2**20)
+    try:
+        memory = process.memory_full_info().pss
+    except psutil.AccessDenied:  # another user's, in a container: what they share isn't counted
+        memory = process.memory_info().rss - process.memory_info().shared
+    return float(memory / 2**20)

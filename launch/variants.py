@@ -29,6 +29,8 @@ class Database:
     """The file in that folder that the server runs with, or AS_IS; None for SQLite."""
     durability: str | None = None
     """Durability that its settings give away."""
+    loses_commits: bool = False
+    """A crash of the server's own processes takes the commits of the last moments."""
     options: tuple[str, ...] = ()
     """Options of the server beside its profile, like --max-connections=150."""
     kind: str | None = None
@@ -61,7 +63,10 @@ DATABASES = {
     "mysql_asis": Database(engine="mysql", profile=AS_IS, durability=AS_SET),
     "postgres_default": Database(engine="postgresql", profile="default.conf"),
     "postgres_tuned": Database(
-        engine="postgresql", profile="tuned.conf", durability=POSTGRES_DURABILITY
+        engine="postgresql",
+        profile="tuned.conf",
+        durability=POSTGRES_DURABILITY,
+        loses_commits=True,
     ),
     "postgres_asis": Database(engine="postgresql", profile=AS_IS, durability=AS_SET),
 }

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 
 import psutil
 
-from lab.faults.fault import fault, on_mysql, with_celery
+from lab.faults.fault import fault, on_server, with_celery
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, crowd
 from lab.faults.running import Running, kill_when, repeated
@@ -21,7 +21,7 @@ AWAY_S = 2.0
 @fault(
     "The Celery worker is killed with all its processes, one of them in its transaction.",
     at_stake="posts in flight",
-    needs=(on_mysql, with_celery),
+    needs=(on_server, with_celery),
     safeguard="receipts",
     refuses=False,
 )
@@ -54,7 +54,7 @@ def supervised(running: Running) -> AbstractContextManager[None]:
 @fault(
     f"The broker is killed, and starts again after {AWAY_S:g} s.",
     at_stake="posts accepted meanwhile",
-    needs=(on_mysql, with_celery),
+    needs=(on_server, with_celery),
     safeguard="sweeps",
     around=supervised,
 )
@@ -75,7 +75,7 @@ def redis_is_broker(variant: Variant) -> bool:
 @fault(
     f"The broker is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP).",
     at_stake="posts accepted meanwhile",
-    needs=(on_mysql, with_celery),
+    needs=(on_server, with_celery),
     safeguard="refusals",
     control_needs=(redis_is_broker,),
     around=supervised,

@@ -13,12 +13,20 @@ from typing import Any
 
 import MySQLdb
 
-from lab.faults.fault import fault, in_one_redis, on_mysql, with_drainer
+from lab.faults.databases import ERRORS, MYSQL
+from lab.faults.fault import (
+    fault,
+    in_one_redis,
+    keeps_commits,
+    on_mysql,
+    on_server,
+    with_drainer,
+)
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, freeze
 from lab.faults.running import Running, wait_for
 from launch.processes import frozen
-from launch.servers.base import installed
+from launch.servers.base import DatabaseServer, installed
 from launch.servers.mysql import MySQL
 
 TRUSTED_S = 2.5
@@ -29,8 +37,6 @@ TAKEN_S = 2.0
 REFUSED_S = 2.0
 MOST_CONNECTIONS = 10
 """The fewest connections that MariaDB can be limited to; a superuser may have one more."""
-OF_THE_SERVICE = "SELECT id FROM information_schema.processlist WHERE db = 'feed'"
-REFUSED_CONNECTIONS = "SHOW GLOBAL STATUS LIKE 'Connection_errors_max_connections'"
 SPARE_BYTES = 24 * 2**20
 FULL = 1114
 """MariaDB's number for "the table is full"."""
@@ -48,7 +54,7 @@ undo a statement ("Out of disk space in rollback"), and a supervisor starts it a
 @fault(
     "The database is killed, and starts again with its files.",
     at_stake="posts in flight",
-    needs=(on_mysql,),
+    needs=(keeps_commits,),
     safeguard="receipts",
 )
 def database_killed(running: Running, readers: Readers) -> int:
@@ -60,7 +66,7 @@ def database_killed(running: Running, readers: Readers) -> int:
 @fault(
     f"The database is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP).",
     at_stake="requests answered meanwhile",
-    needs=(on_mysql,),
+    needs=(on_server,),
     safeguard="refusals",
 )
 def database_frozen(running: Running, readers: Readers) -> int:
@@ -70,7 +76,7 @@ def database_frozen(running: Running, readers: Readers) -> int:
 @fault(
     "The database is killed, and starts again with a copy of one or two seconds before.",
     at_stake="posts that the copy lacks",
-    needs=(on_mysql, in_one_redis, with_drainer),
+    needs=(on_server, in_one_redis, with_drainer),
     safeguard="epochs",
 )
 def database_older_copy(running: Running, readers: Readers) -> int:
@@ -107,7 +113,7 @@ def clock_moved(running: Running, readers: Readers) -> int:
         zone = "+00:00" if offset else f"-00:{STEP_MIN}"
         in_flight = wait_for(lambda: int(value_of(cursor, PENDING)))
         cursor.execute(f"SET GLOBAL time_zone = '{zone}'")
-        end_others(own, ())
+        end_others(running, own, ())
         return in_flight
 
 
@@ -115,22 +121,22 @@ def clock_moved(running: Running, readers: Readers) -> int:
     f"The service's connections to the database end, and for {TAKEN_S:g} s strangers hold all "
     "that it allows.",
     at_stake="refused connections",
-    needs=(on_mysql,),
+    needs=(on_server,),
     safeguard="answers",
 )
 def connections_taken(running: Running, readers: Readers) -> int:
     with closing(running.connect()) as own, ExitStack() as opened:
-        cursor = own.cursor()
-        most = value_of(cursor, "SELECT @@global.max_connections")
-        before = refused_connections(cursor)
+        cursor, engine = own.cursor(), running.engine
+        most = value_of(cursor, engine.limited)
+        before = refused_connections(running, cursor)
         strangers = [running.connect() for _ in range(MOST_CONNECTIONS)]
         for stranger in strangers:
             opened.enter_context(closing(stranger))
-        cursor.execute(f"SET GLOBAL max_connections = {MOST_CONNECTIONS}")
-        opened.callback(cursor.execute, f"SET GLOBAL max_connections = {most}")
-        end_others(own, strangers)
+        cursor.execute(engine.limit.format(number=MOST_CONNECTIONS))
+        opened.callback(cursor.execute, engine.limit.format(number=most))
+        end_others(running, own, strangers)
         time.sleep(TAKEN_S)
-        return refused_connections(cursor) - before
+        return refused_connections(running, cursor) - before
 
 
 def not_mariadb_or_not_root() -> str | None:
@@ -144,8 +150,8 @@ def not_mariadb_or_not_root() -> str | None:
 def on_small_disk(running: Running) -> Iterator[None]:
     """Keep the tables, not the logs, on a file system of their own that is only a little larger."""
     server = server_of(running)
-    folder = server.data / "feed"
-    copy = folder.with_name("feed-copy")
+    folder = tables_of(running)
+    copy = folder.with_name(f"{folder.name}-copy")
     running.processes.stop(server.role)
     folder.rename(copy)
     folder.mkdir()
@@ -163,19 +169,20 @@ def on_small_disk(running: Running) -> Iterator[None]:
     f"For {REFUSED_S:g} s, the file system of the database's tables is full; where MariaDB ends "
     "itself for that, it is started again when there is room.",
     at_stake="refused requests",
-    needs=(on_mysql,),
+    needs=(on_server,),
     safeguard="answers",
     unavailable=not_mariadb_or_not_root,
     around=on_small_disk,
 )
 def database_disk_full(running: Running, readers: Readers) -> int:
     server = server_of(running)
-    filler = server.data / "feed" / "filler"
+    filler = tables_of(running) / "filler"
     with closing(running.connect()) as connection:
         before = len(running.refused)
         try:
             fill(filler)
-            use_up(connection)
+            if running.engine is MYSQL:  # which adds more than a page at a time to a file
+                use_up(connection)
             time.sleep(REFUSED_S)
             filler.unlink()
             connection.rollback()
@@ -207,27 +214,33 @@ def use_up(connection: Any) -> None:
                 raise
 
 
-def server_of(running: Running) -> MySQL:
+def server_of(running: Running) -> DatabaseServer:
     server = running.server("database")
-    assert isinstance(server, MySQL)
+    assert isinstance(server, DatabaseServer)
     return server
 
 
-def end_others(own: Any, strangers: Sequence[Any]) -> None:
+def tables_of(running: Running) -> Path:
+    """Return the folder of the service's tables."""
+    ((folder,),) = running.rows(running.engine.tables)
+    return Path(server_of(running).data, folder)
+
+
+def end_others(running: Running, own: Any, strangers: Sequence[Any]) -> None:
     """End all connections to the service's database but one's own and those of strangers."""
-    cursor, kept = own.cursor(), {connection.thread_id() for connection in (own, *strangers)}
-    cursor.execute(OF_THE_SERVICE)
+    engine, cursor = running.engine, own.cursor()
+    kept = {value_of(connection.cursor(), engine.own) for connection in (own, *strangers)}
+    cursor.execute(engine.sessions)
     for (number,) in cursor.fetchall():
         if number not in kept:
-            with suppress(MySQLdb.OperationalError):  # it may have ended by itself
-                cursor.execute(f"KILL {number}")
+            with suppress(*ERRORS):  # it may have ended by itself
+                cursor.execute(engine.end.format(number=number))
 
 
-def refused_connections(cursor: Any) -> int:
+def refused_connections(running: Running, cursor: Any) -> int:
     """Return how many connections were refused, since there were too many."""
-    cursor.execute(REFUSED_CONNECTIONS)
-    ((_, count),) = cursor.fetchall()
-    return int(count)
+    log = running.processes.logs / "database.log"
+    return running.engine.refused(cursor, log.read_text(errors="replace"))
 
 
 def value_of(cursor: Any, sql: str) -> Any:

@@ -86,6 +86,16 @@ def in_cluster(variant: Variant) -> bool:
     return variant.primaries > 0
 
 
+def on_server(variant: Variant) -> bool:
+    """The database is a server's."""
+    return variant.database.profile is not None
+
+
+def keeps_commits(variant: Variant) -> bool:
+    """The database is a server's, which loses no commit when it is killed."""
+    return on_server(variant) and not variant.database.loses_commits
+
+
 def on_mysql(variant: Variant) -> bool:
     return variant.database.engine == "mysql"
 

@@ -1,7 +1,6 @@
 """Readers who compare every page that they get with the posts that were accepted."""
 
 import random
-import sqlite3
 import time
 from collections import defaultdict, deque
 from collections.abc import Iterator
@@ -11,9 +10,8 @@ from http.client import HTTPConnection
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-import MySQLdb
-
 from feed.compare import compare
+from lab.faults.databases import ERRORS
 from lab.faults.running import Running, repeated
 from launch.processes import RunFailed
 
@@ -83,7 +81,7 @@ class Readers:
     def look(self) -> None:
         """Note which posts have no receipt, unless the database is away."""
         at = time.monotonic()
-        with suppress(MySQLdb.Error, sqlite3.Error):
+        with suppress(*ERRORS):
             pending = frozenset(post_id for (post_id,) in self.running.rows(PENDING_IDS))
             self.looks.append(Look(at, pending))
 

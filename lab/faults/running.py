@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-import MySQLdb
 import psutil
 
+from lab.faults.databases import ENGINES, ERRORS, Engine
 from launch.hosts import processes_for
 from launch.processes import RunFailed
 from launch.servers.base import Server
@@ -160,16 +160,21 @@ class Running:
         url = urlsplit(self.service.environments[0]["DATABASE_URL"])
         if url.scheme == "sqlite":
             return sqlite3.connect(self.database, timeout=5)
-        return MySQLdb.connect(host=url.hostname, port=url.port, user=url.username, db="feed")
+        return self.engine.connect(url)
+
+    @property
+    def engine(self) -> Engine:
+        """What to ask of the database's server."""
+        return ENGINES[self.service.variant.database.engine]
 
     def connection(self, timeout_s: float = CLIENT_WAITS_S) -> HTTPConnection:
         """Return a new connection of a client, which opens when it is used."""
         return HTTPConnection(self.service.address, self.service.port, timeout=timeout_s)
 
     def end_connection(self, number: int) -> None:
-        """End a connection to MySQL, and free what it had locked."""
-        with suppress(MySQLdb.OperationalError), closing(self.connect()) as connection:
-            connection.cursor().execute(f"KILL {number}")  # unless it has ended by itself
+        """End a connection to the database, and free what it had locked."""
+        with suppress(*ERRORS), closing(self.connect()) as connection:
+            connection.cursor().execute(self.engine.end.format(number=number))
 
     def workers_of(self, role: str) -> list[int]:
         """Return the processes of a role that do the work: gunicorn's children, or the drainer."""
@@ -183,17 +188,11 @@ class Running:
         return bool(self.transactions(pid))
 
     def transactions(self, pid: int) -> list[int]:
-        """Return MySQL's ids of the connections on which a process is inside a transaction."""
+        """Return the numbers of the connections on which a process is inside a transaction."""
         time.sleep(0.15)  # InnoDB renews that table only if nobody has read it for 0.1 s
         ends = [c.laddr for c in psutil.Process(pid).net_connections("tcp")]
-        hosts = ", ".join(f"'{end.ip}:{end.port}'" for end in ends) or "''"
-        found = self.rows(
-            f"""
-            SELECT id FROM information_schema.innodb_trx
-              JOIN information_schema.processlist ON id = trx_mysql_thread_id
-             WHERE host IN ({hosts})
-            """  # noqa: S608  addresses of this machine
-        )
+        addresses = ", ".join(f"'{end.ip}:{end.port}'" for end in ends) or "''"
+        found = self.rows(self.engine.in_transaction.format(addresses=addresses))
         return [number for (number,) in found]
 
     def _holds_sqlites_lock(self, pid: int) -> bool:

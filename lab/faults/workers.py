@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 
-from lab.faults.fault import drainer_delivers, fault, on_hosts, on_mysql, requests_deliver
+from lab.faults.fault import drainer_delivers, fault, on_hosts, on_server, requests_deliver
 from lab.faults.readers import PENDING, PENDING_IDS, Readers
 from lab.faults.running import Running, freeze_when, kill_when, wait_for
 from launch.hosts import OnHosts, unavailable
@@ -57,7 +57,7 @@ def drainer_killed(running: Running, readers: Readers) -> int:
     "The drainer is stopped in its transaction and loses its connection. Others deliver its "
     "posts, their authors end friendships, and it goes on.",
     at_stake="posts in flight",
-    needs=(on_mysql, drainer_delivers),
+    needs=(on_server, drainer_delivers),
     safeguard="seals",
     refuses=False,
 )

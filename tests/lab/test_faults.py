@@ -126,6 +126,14 @@ def test_faults_are_tried_where_they_can_happen():
     }
 
 
+def test_a_server_is_not_killed_if_that_loses_commits_by_design():
+    for name, is_tried in (("postgres_default", True), ("postgres_tuned", False)):
+        names = {load.name for load in suited(f"{name}-outbox-ring")}
+        assert ("database-killed" in names) == is_tried
+        assert "database-frozen" in names
+        assert "clock-moved" not in names
+
+
 def suited(name):
     return FAULTS_RUN.loads_of(FAULTS_RUN.variant(name), RunOptions())
 

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.faults
 
 OUTBOX = "mysql_tuned-outbox-ring"
 CELERY = "mysql_tuned-task-setbased"
+POSTGRES = "postgres_default-outbox-ring"
 RABBITMQ = "mysql_tuned-task-setbased@rabbitmq"
 # By variant, so that the faults of each share a service.
 TRIED = [
@@ -30,6 +31,9 @@ TRIED = [
     (OUTBOX, "friendships"),
     (OUTBOX, "redis-frozen"),
     (OUTBOX, "redis-killed"),
+    (POSTGRES, "connections-taken"),
+    (POSTGRES, "database-killed"),
+    (POSTGRES, "drainer-frozen"),
     (CELERY, "broker-killed"),
     (RABBITMQ, "celery-worker-killed"),
 ]
