@@ -1,4 +1,4 @@
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ from feed.timeline_stores.rule import SLACK, Timeline
 
 MOST_BYTES = 10**8
 """More than any row has; SQLite's substr returns nothing for numbers above its limits."""
+STATEMENT_BYTES = 2**22
+"""Of the rows in one INSERT; MariaDB comes with a ``max_allowed_packet`` of 16 MiB."""
 
 
 class Packed(LockedStore):
@@ -170,10 +172,24 @@ def _select_for_update(owner_ids: Collection[int]) -> dict[int, _Ends]:
 
 def _write(statement: str, packed: Mapping[int, bytes]) -> None:
     literal = _statements().literal
-    rows = [f"({owner_id},{literal.format(ids.hex())})" for owner_id, ids in packed.items()]
-    if rows:
-        with connection.cursor() as cursor:
-            cursor.execute(statement.format(",".join(rows)))
+    rows = (f"({owner_id},{literal.format(ids.hex())})" for owner_id, ids in packed.items())
+    with connection.cursor() as cursor:
+        for portion in _portions(rows):
+            cursor.execute(statement.format(",".join(portion)))
+
+
+def _portions(rows: Iterable[str]) -> Iterator[list[str]]:
+    """Split rows into portions of at most STATEMENT_BYTES; a longer row stands alone."""
+    portion: list[str] = []
+    size = 0
+    for row in rows:
+        if portion and size + len(row) > STATEMENT_BYTES:
+            yield portion
+            portion, size = [], 0
+        portion.append(row)
+        size += len(row)
+    if portion:
+        yield portion
 
 
 def _read(owner_ids: Collection[int], size: int = MOST_BYTES) -> dict[int, bytes]:

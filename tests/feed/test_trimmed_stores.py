@@ -91,6 +91,26 @@ def test_a_batch_of_several_portions_is_delivered_whole(small, monkeypatch):
     assert [sorted(small.members(owner)) for owner in (1, 2, 3)] == [ids(posts)] * 3
 
 
+@pytest.mark.parametrize("small", ["packed"], indirect=True)
+def test_packed_rows_are_written_in_statements_that_a_server_takes(small, monkeypatch):
+    most, lengths = 200, []
+    monkeypatch.setattr("feed.timeline_stores.packed.STATEMENT_BYTES", most)
+    posts = posts_by(1, CAPACITY)
+
+    with connection.execute_wrapper(lambda execute, sql, *rest: note(lengths, execute, sql, *rest)):
+        small.deliver(posts[::2])  # appended
+        small.deliver(posts[1::2])  # late, so the rows are replaced
+
+    assert max(lengths) < most + 200  # the rest of the statement
+    assert [sorted(small.members(owner)) for owner in (1, 2, 3)] == [ids(posts)] * 3
+
+
+def note(lengths, execute, sql, *rest):
+    if sql.startswith("INSERT INTO feed_timeline_packed"):
+        lengths.append(len(sql))
+    return execute(sql, *rest)
+
+
 @pytest.mark.parametrize("alias", PACKING)
 @pytest.mark.parametrize("capacity", [CAPACITY, 400])
 @pytest.mark.parametrize("seed", range(5))
