@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import psycopg
 from django.db import InternalError, OperationalError
-from django.db.backends.postgresql import base
+from django.db.backends.postgresql import base, operations
 from psycopg import errors
 from psycopg.pq import TransactionStatus
 
@@ -98,7 +98,15 @@ class Cursor(StoringCursor, Chooser):
             return super()._store(*args)
 
 
+class DatabaseOperations(operations.DatabaseOperations):
+    def last_executed_query(self, cursor: Any, sql: Any, params: Any) -> str:
+        """Return a statement for the log: of one that is prepared, its cursor knows no text."""
+        return str(self.compose_sql(sql, params))
+
+
 class DatabaseWrapper(RemoteWrapper, base.DatabaseWrapper):
+    ops_class = DatabaseOperations
+
     def get_connection_params(self) -> dict[str, Any]:
         """Return psycopg's parameters, and ``read_timeout`` in seconds."""
         params = super().get_connection_params()
