@@ -62,7 +62,8 @@ def test_posts_are_found_by_their_ids_however_many_others_are_live(
     friends, django_assert_num_queries
 ):
     Post.objects.bulk_create(Post(author_id=1, body="text") for _ in range(3000))
-    analyze("feed_post")
+    if connection.vendor == "postgresql":  # on MySQL it would commit the test's transaction
+        analyze("feed_post")
     ids = list(Post.objects.order_by("id").values_list("id", flat=True)[:20])
     hydrate([])  # begins the epoch
     hydrate([])  # reads it

@@ -249,11 +249,13 @@ def test_a_broken_limit_and_a_generator_that_was_the_limit_are_recorded(tmp_path
 
     (path,) = tmp_path.glob("*/result.json")
     result = json.loads(path.read_text())
-    assert done.returncode == 1
+    # A busy machine's figures aren't compared: 3.
+    assert done.returncode in (1, 3)
     assert result["extra"].get("held") == 0, result["errors"]
     assert result["audit"]["ok"]
     assert any(error.startswith("broke: p99") for error in result["errors"])
     assert result["generator_saturated"]
     assert "--loads 20rps --users 20" in result["environment"]["command"]
     assert "--limit-p99-ms 0.01" in result["environment"]["command"]
-    assert "NOT HELD: clean" in (tmp_path / "report.md").read_text()
+    is_named = "NOT HELD: clean" in (tmp_path / "report.md").read_text()
+    assert is_named == (done.returncode == 1)

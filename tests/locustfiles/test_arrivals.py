@@ -94,4 +94,4 @@ def test_actions_beyond_the_limit_in_flight_are_dropped_and_counted(silent, tmp_
     rows = done.rows("requests.csv")
     assert {row["exception"] for row in rows} == {"dropped: 2 unanswered"}
     assert {(row["request_type"], row["name"]) for row in rows} == {("POST", "/v1/posts/")}
-    assert 5 <= len(rows) <= 15
+    assert 5 <= len(rows) <= 25  # not one for each look at what is in flight

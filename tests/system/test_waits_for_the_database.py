@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from db.mysql.base import CHECK_AGAIN_S
+from db.remote import CHECK_AGAIN_S
 from lab.faults.running import serving, wait_for
 from launch.processes import frozen
 from launch.variants import Variant
