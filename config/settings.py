@@ -186,6 +186,7 @@ FEED_TIMELINE_STORES = {
     "setbased": {"BACKEND": "feed.timeline_stores.rows.SetBased"},
     "pull": {"BACKEND": "feed.timeline_stores.rows.Pull"},
     "packed": {"BACKEND": "feed.timeline_stores.packed.Packed", "OPTIONS": CAPACITY},
+    "segments": {"BACKEND": "feed.timeline_stores.segments.Segments", "OPTIONS": CAPACITY},
     "roundtrip": {"BACKEND": "feed.timeline_stores.published.RoundTrip", "OPTIONS": IN_REDIS},
     "pipeline": {"BACKEND": "feed.timeline_stores.published.Pipeline", "OPTIONS": IN_REDIS},
     "ring": {"BACKEND": "feed.timeline_stores.ring.Ring", "OPTIONS": IN_REDIS},

@@ -134,6 +134,24 @@ class PackedTimeline(models.Model):
         db_table = "feed_timeline_packed"
 
 
+class Segment(models.Model):
+    """Post ids of a timeline: those of one batch, or those of several segments that were merged."""
+
+    pk = models.CompositePrimaryKey("owner_id", "last_id")
+    owner_id = models.BigIntegerField()
+    last_id = models.BigIntegerField()
+    """None of the post ids is higher."""
+    post_ids = models.BinaryField()
+    """Packed by ``feed.timeline_stores.packing``, in any order, perhaps repeated."""
+    floor = models.BigIntegerField(null=True)
+    """The timeline is exact above it, whatever its other segments hold."""
+
+    objects: ClassVar[models.Manager["Segment"]]
+
+    class Meta:
+        db_table = "feed_timeline_segment"
+
+
 class TimelineFloor(models.Model):
     """Above this id the rows of a timeline are exact (``RowStore``); without a row, the epoch's."""
 

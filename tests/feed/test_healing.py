@@ -28,7 +28,7 @@ from feed import epochs, readers
 from feed.due import due_ids, newest_post_id
 from feed.models import Epoch, Post, Reader, TimelineFloor
 from feed.recipients import recipients_of
-from feed.timeline import read_page
+from feed.timeline import read_page, rebuild
 from feed.timeline_stores import timeline_stores
 from tests.backends import HEALING_STORES, here
 from tests.conftest import make_people
@@ -160,6 +160,11 @@ class Feeds(RuleBasedStateMachine):
     def load(self, owner):
         if self.store.takes_loads:
             self._begin(self._load(owner))
+
+    @rule(owner=people)
+    def rebuild(self, owner):
+        if not self.store.takes_loads and not self.work:  # it waits for them
+            rebuild(self.store, [owner])
 
     @precondition(lambda self: self.work)
     @rule(which=st.integers(0, 5), steps=st.integers(1, 4))
@@ -310,8 +315,9 @@ def small(settings, redis_url, redis, keep_timelines_at, monkeypatch):
     short = {"url": redis_url, "capacity": CAPACITY, "log_records": 3}
     log = settings.FEED_TIMELINE_STORES["log"] | {"OPTIONS": short}
     settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {"log": log}
-    packed = settings.FEED_TIMELINE_STORES["packed"] | {"OPTIONS": {"capacity": CAPACITY}}
-    settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {"packed": packed}
+    for alias in ("packed", "segments"):
+        here = settings.FEED_TIMELINE_STORES[alias] | {"OPTIONS": {"capacity": CAPACITY}}
+        settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {alias: here}
     monkeypatch.setattr("feed.timeline.LOADED", LOADED)
     monkeypatch.setattr("feed.epochs.CLOSED_S", 0)
 
