@@ -66,8 +66,8 @@ def test_a_database_that_does_not_answer_is_unready_in_time(link, settings):
     assert time.monotonic() - began < 10 * settings.READY_WITHIN_S  # the later ones did not wait
 
 
-def test_a_statement_that_has_no_answer_fails_in_time(link, settings):
-    connection.settings_dict["OPTIONS"]["read_timeout"] = 1
+def test_a_statement_that_has_no_answer_fails_in_time(link, monkeypatch):
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "read_timeout", 1)
     assert Person.objects.count() == 0
     link.is_silent = True
     began = time.monotonic()
@@ -75,6 +75,6 @@ def test_a_statement_that_has_no_answer_fails_in_time(link, settings):
     with pytest.raises(OperationalError):
         Person.objects.count()
 
-    assert 0.9 < time.monotonic() - began < 5
+    assert 0.9 < time.monotonic() - began < 9  # without the option it is 10 s
     link.is_silent = False
     assert Person.objects.count() == 0  # in another session
