@@ -50,6 +50,8 @@ from django.core.management import call_command
 for command in {commands}:
     call_command(*command, skip_checks=command[0] != "migrate")
 """
+SEEDING_WAITS_S = 600
+"""For a statement."""
 BEAT = (*CELERY, "beat", "--loglevel=WARNING", "--scheduler=celery.beat:Scheduler")
 
 
@@ -270,7 +272,7 @@ class Service:
         """
         script = SEEDING.format(commands=[tuple(command) for command in commands])
         argv = _python("manage.py", "shell", "--no-imports", f"--command={script}")
-        self.processes.call("seed", argv, env)
+        self.processes.call("seed", argv, env | {"DB_READ_TIMEOUT_S": str(SEEDING_WAITS_S)})
 
     def manage(
         self, command: str, env: dict[str, str], *arguments: str, ok: Sequence[int] = (0,)

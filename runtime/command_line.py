@@ -1,5 +1,6 @@
 """How processes begin, and what they say when settings are wrong or servers are away."""
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -11,10 +12,14 @@ from django.db import OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
 TRACEBACK = "--traceback"
+MIGRATION_WAITS_S = 24 * 3600
+"""For a statement: an index of many rows takes long."""
 
 
 def run(argv: Sequence[str]) -> None:
     """Run a management command; exit with a line of advice, or with a traceback if asked for."""
+    if argv[1:2] == ["migrate"]:
+        os.environ.setdefault("DB_READ_TIMEOUT_S", str(MIGRATION_WAITS_S))
     try:
         execute_from_command_line(list(argv))
     except (ImproperlyConfigured, OperationalError, ProgrammingError, RedisError) as error:

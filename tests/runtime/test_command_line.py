@@ -66,3 +66,17 @@ def test_a_server_that_is_away_is_one_line_unless_a_traceback_is_asked_for(error
     assert line.startswith("manage.py any: ")
     assert f"{error}; " in line
     assert advice in line
+
+
+@pytest.mark.parametrize(
+    ("command", "set_to", "expected"),
+    [("migrate", None, "86400"), ("migrate", "10", "10"), ("drain", None, None)],
+)
+def test_only_migrations_wait_long_for_a_statement(command, set_to, expected, monkeypatch):
+    environment = {"DB_READ_TIMEOUT_S": set_to} if set_to else {}
+    monkeypatch.setattr(os, "environ", environment)
+    monkeypatch.setattr(command_line, "execute_from_command_line", lambda argv: None)
+
+    command_line.run(["manage.py", command])
+
+    assert environment.get("DB_READ_TIMEOUT_S") == expected
