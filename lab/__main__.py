@@ -282,10 +282,7 @@ def _out(options: argparse.Namespace, name: str) -> Path:
 
 def run_options(experiment: Experiment, given: argparse.Namespace) -> RunOptions:
     """Return what is asked of the runs of an experiment. Raises ValueError for what can't be."""
-    same = (
-        *("users", "run_time_s", "arrivals", "loads", "servers"),
-        *("repeat", "precision", "resume", "shared"),
-    )
+    same = ("users", "run_time_s", "arrivals", "loads", "servers", "repeat", "resume", "shared")
     return RunOptions(
         **{name: getattr(given, name) for name in same},
         own=_own_options(experiment, given),

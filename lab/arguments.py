@@ -109,11 +109,6 @@ def add_run(command: argparse.ArgumentParser) -> None:
     )
     repeat = "runs of each variant, in rotated order (1)"
     command.add_argument("--repeat", type=_positive, default=1, metavar="N", help=repeat)
-    precision = (
-        "repeat until the headline figure of each variant, from the smallest to the largest, is "
-        "within this many percent of its median; 3 to 9 times"
-    )
-    command.add_argument("--precision", type=_above_0, metavar="PERCENT", help=precision)
     arrivals = (
         "closed: users keep a schedule but wait for each answer; paused: they pause after each "
         "answer; checked: after each but a failure; open: they keep the schedule, answered or not"

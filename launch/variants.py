@@ -148,7 +148,9 @@ class Variant:
         return variant
 
     def on(self, kind: str) -> Self:
-        """Return the same on MySQL or on MariaDB (``Database.kind``)."""
+        """Return the same on MySQL or on MariaDB (``Database.kind``), if it is on either."""
+        if self.database.engine != "mysql":
+            return self
         return replace(self, database=replace(self.database, kind=kind))
 
     @property

@@ -15,8 +15,6 @@ from launch.service import Seed, Service
 from launch.variants import Variant
 
 USUAL_PEOPLE = Seed()
-LEAST_REPEATS = 3
-"""Where a precision is asked for."""
 
 
 class RunOptions(NamedTuple):
@@ -35,16 +33,10 @@ class RunOptions(NamedTuple):
     drain_within_s: int = 480
     """A backlog that takes longer is left, and its deliveries are missing from the audit."""
     repeat: int = 1
-    precision: float | None = None
-    """Widest allowed interval of all runs, in percent of the median."""
     resume: bool = False
     """Finished runs of the same command and commit are kept."""
     shared: bool = False
     """Other programs are known to use the machine, so that utilisation is not judged."""
-
-    @property
-    def least_repeats(self) -> int:
-        return max(self.repeat, LEAST_REPEATS) if self.precision else self.repeat
 
 
 class Measured(NamedTuple):

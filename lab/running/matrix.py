@@ -1,6 +1,6 @@
 """All runs that were asked for: every variant, under each of its loads, as often as asked."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -14,8 +14,6 @@ from lab.running.single_run import command, run
 from launch.variants import Variant
 
 INTERRUPTED = 130
-MOST_REPEATS = 9
-"""Of each variant, where a precision is asked for."""
 
 
 def run_matrix(
@@ -23,9 +21,9 @@ def run_matrix(
 ) -> int:
     """Run every variant under its loads; return 0, or the exit status of what cut it short."""
     loads = [load for variant in variants for load in experiment.loads_of(variant, options)]
-    console.print(_estimate(experiment, loads, options.least_repeats))
+    console.print(_estimate(experiment, loads, options.repeat))
     try:
-        for repeat in _repeats(experiment, options, out):
+        for repeat in range(1, options.repeat + 1):
             first = (repeat - 1) % len(variants)
             rotated = [*variants[first:], *variants[:first]]
             run_one = partial(_run_one, experiment, options, repeat, out)
@@ -93,25 +91,3 @@ def _estimate(experiment: Experiment, loads: Sequence[Load], repeats: int) -> st
     minutes = max(1, round(repeats * repeat_s / 60))
     runs = "1 run" if steps * len(loads) == 1 else f"{steps * len(loads)} runs"
     return f"{experiment.name}: {runs}{times}, about {minutes} min"
-
-
-def _repeats(experiment: Experiment, options: RunOptions, out: Path) -> Iterator[int]:
-    """Yield the number of each repeat, until the results in ``out`` are precise enough."""
-    for number in count(1):
-        yield number
-        if number < options.least_repeats:
-            continue
-        if options.precision is None or number >= MOST_REPEATS:
-            return
-        if _widest(experiment, read_results(out)) <= options.precision / 100:
-            return
-
-
-def _widest(experiment: Experiment, results: Sequence[Result]) -> float:
-    """Return how wide the widest interval of the headline is, as a share of its median."""
-    figure = experiment.presentation.headline.figure
-    widths = []
-    for summary in experiment.summaries(results):
-        low, high = summary.interval(figure)
-        widths.append((high - low) / (summary.median(figure) or 1.0))
-    return max(widths)

@@ -69,11 +69,11 @@ def test_the_name_that_was_probably_meant_is_told(arguments, meant, capsys):
         ("run fanout --run-time -5s", "expected one argument"),
         ("run fanout --drain-within 2h", "write it like 20s or 2m"),
         ("run fanout --users 0", "'0' is not a whole number of 1 or more"),
+        ("bench --seconds 0", "'0' is not a number above 0"),
         ("run fanout --repeat 1.5", "'1.5' is not a whole number of 1 or more"),
         ("run fanout --friends x", "'x' is not a whole number of 0 or more"),
         ("run fanout --variants=", "'' is none of sqlite, "),
         ("run published --variants=", "belong to one experiment"),
-        ("run fanout --precision 0", "'0' is not a number above 0"),
         ("run fanout --pids web", "is not like web=12,redis=34"),
         ("run fanout --variants sqlite-pull --friends 1000", "must be below --people 1000"),
         (
