@@ -2,7 +2,7 @@
 
 import random
 import time
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from functools import partial
@@ -52,13 +52,22 @@ class Look(NamedTuple):
 NOTHING_KNOWN = Look(0.0, frozenset())
 
 
+class Known(NamedTuple):
+    """What decides about a feed, as it was before it was asked for."""
+
+    owner: int
+    look: Look
+    authors: frozenset[int]
+    gone: frozenset[tuple[int, str]]
+
+
 class Readers:
     """Read random feeds, and compare each page with the posts of friends that have a receipt."""
 
     def __init__(self, running: Running, grace_s: float = 0.0) -> None:
         """``grace_s``: how long after its receipt a post may be missing."""
         self.running, self.grace_s = running, grace_s
-        self.looks = deque([NOTHING_KNOWN], maxlen=LOOKS)
+        self.looks: tuple[Look, ...] = (NOTHING_KNOWN,)
         self.friends: defaultdict[int, set[int]] = defaultdict(set)
         for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
             self.friends[person].add(friend)
@@ -83,7 +92,7 @@ class Readers:
         at = time.monotonic()
         with suppress(*ERRORS):
             pending = frozenset(post_id for (post_id,) in self.running.rows(PENDING_IDS))
-            self.looks.append(Look(at, pending))
+            self.looks = (*self.looks[-LOOKS:], Look(at, pending))
 
     def have_compared(self, before: float) -> bool:
         """Return whether a page was compared that must show what was accepted before a time."""
@@ -117,12 +126,10 @@ class Readers:
 
     def delete(self, http: HTTPConnection, post: dict[str, Any]) -> None:
         """Delete a post; no page that is asked for from then on may show it."""
-        author, post_id = post["author"], post["id"]
-        with self._changing(author, *self.friends[author]):
-            status = None
-            while status not in (204, 404):  # 404: the request before, which was refused, did it
-                status, _ = request(http, self.running, author, "DELETE", f"/v1/posts/{post_id}/")
-            self.gone.add((post_id, post["created_at"]))
+        author, post_id, status = post["author"], post["id"], None
+        while status not in (204, 404):  # 404: the request before, which was refused, did it
+            status, _ = request(http, self.running, author, "DELETE", f"/v1/posts/{post_id}/")
+        self.gone.add((post_id, post["created_at"]))
 
     @contextmanager
     def _changing(self, *people: int) -> Iterator[None]:
@@ -148,11 +155,12 @@ class Readers:
 
     def read(self, http: HTTPConnection, owner: int) -> int | None:
         """Read the first pages of a feed and compare them; return the last status."""
+        changes = self._changes[owner]
         asked_at, end = time.monotonic(), 0
         posts: list[dict[str, Any]] = []
         before = asked_at - self.grace_s
         look = next(look for look in reversed(self.looks) if look.at <= before)
-        changes = self._changes[owner]
+        known = Known(owner, look, frozenset(self.friends[owner] | {owner}), frozenset(self.gone))
         for _ in range(PAGES):
             path = f"/v1/feed/?limit={LIMIT}" + (f"&before={end}" if end else "")
             status, page = request(http, self.running, owner, "GET", path)
@@ -166,26 +174,26 @@ class Readers:
         if changes % 2 or changes != self._changes[owner]:
             return status
         if asked_at > self._blind_until and time.monotonic() > self._blind_until:
-            self._compare(owner, look, posts, end)
+            self._compare(known, posts, end)
         return status
 
-    def _compare(self, owner: int, look: Look, posts: list[dict[str, Any]], end: int) -> None:
-        friends = self.friends[owner] | {owner}
+    def _compare(self, known: Known, posts: list[dict[str, Any]], end: int) -> None:
+        look, authors = known.look, known.authors
         ids = [post["id"] for post in posts]
         must = {
             post_id
             for post_id, author in self._accepted_before(look.at)
-            if post_id not in look.pending and author in friends and post_id >= end
+            if post_id not in look.pending and author in authors and post_id >= end
         }
         self.compared += len(must)
         if must:
             self._compared_with = look
         missing = compare(must, ids).missing.tolist()
-        foreign = [post["id"] for post in posts if post["author"] not in friends]
-        gone = self.gone & {(post["id"], post["created_at"]) for post in posts}
+        foreign = [post["id"] for post in posts if post["author"] not in authors]
+        gone = known.gone & {(post["id"], post["created_at"]) for post in posts}
         if missing or foreign or gone or ids != sorted(set(ids), reverse=True):
             found = missing[:5], foreign[:5], sorted(gone)[:5]
-            self.wrong.append(Wrong(owner, *found, len(ids), time.monotonic()))
+            self.wrong.append(Wrong(known.owner, *found, len(ids), time.monotonic()))
 
 
 def request(
