@@ -1,4 +1,4 @@
-"""Watch how far a replica lags: python -m replays.replication FILE PRIMARY_PORT REPLICA_PORT.
+"""Watch a replica's lag: python -m replays.replication FILE ENGINE PRIMARY_PORT REPLICA_PORT.
 
 It asks the primary for its position and waits until the replica has got there, again and again.
 Every row that it appends to the file says that what was committed at ``asked_at`` is on the replica
@@ -8,11 +8,15 @@ since ``reached_at`` (Unix time).
 import csv
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import MySQLdb
+import psycopg
+
+from launch.processes import HERE
+from replays.positions import POSITIONS
 
 AGAIN_AFTER_S = 0.05
 GIVE_UP_S = 60
@@ -42,26 +46,24 @@ def everywhere_at(sights: Sequence[Sight], committed_at: float) -> float:
     return max(first.values(), default=committed_at)
 
 
-def watch(path: Path, primary: str, replica: str) -> None:
-    leader, follower = _connect(primary), _connect(replica)
+def watch(path: Path, engine: str, primary: str, replica: str) -> None:
+    positions, connect = POSITIONS[engine], CONNECT[engine]
+    leader, follower = connect(int(primary)).cursor(), connect(int(replica)).cursor()
     with path.open("a", newline="", buffering=1) as file:  # whole rows: others append too
         rows = csv.writer(file)
         while True:
             asked_at = time.time()
-            position = _value(leader, "SELECT @@gtid_binlog_pos")
-            if _value(follower, "SELECT MASTER_GTID_WAIT(%s, %s)", position, GIVE_UP_S) == 0:
+            if positions.await_on(follower, positions.of_primary(leader), GIVE_UP_S):
                 rows.writerow(Sight(replica, asked_at, time.time()))
             time.sleep(AGAIN_AFTER_S)
 
 
-def _value(connection: Any, sql: str, *parameters: object) -> Any:
-    cursor = connection.cursor()
-    cursor.execute(sql, parameters)
-    return cursor.fetchone()[0]
-
-
-def _connect(port: str) -> Any:
-    return MySQLdb.connect(host="127.0.0.1", port=int(port), user="root", autocommit=True)
+CONNECT: dict[str, Callable[[int], Any]] = {
+    "mysql": lambda port: MySQLdb.connect(host=HERE, port=port, user="root", autocommit=True),
+    "postgresql": lambda port: psycopg.connect(
+        host=HERE, port=port, user="feed", dbname="feed", autocommit=True
+    ),
+}
 
 
 if __name__ == "__main__":

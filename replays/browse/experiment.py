@@ -38,7 +38,7 @@ FINISH_WITHIN_S = 10
 BLIND_DELAY_S = 2
 UNSEEN = "no look at what was written was answered in time, so the audit has only the counts"
 SPELLING = re.compile(
-    r"(?P<database>sqlite|mysql_default|mysql_tuned)"
+    r"(?P<database>sqlite|(mysql|postgres)_(default|tuned))"
     r"(-(?P<servers>[1-9])servers?)?"
     r"(-(?P<replicas>[1-9])replicas?(?P<blind>-blind)?)?"
     r"(-(?P<listing>counter|counter-keyset|counter-keyset-cached))?"
@@ -66,9 +66,10 @@ def variant(name: str) -> BrowseVariant:
     spelled = SPELLING.fullmatch(name)
     if spelled is None or (spelled["replicas"] and spelled["database"] == "sqlite"):
         raise UnknownVariant(
-            f"{name!r}: a variant of browse is named sqlite, mysql_default or mysql_tuned, "
-            "then perhaps -5servers, -4replicas (of MySQL) and -counter, -counter-keyset or "
-            f"-counter-keyset-cached, in this order{did_you_mean(name, VARIANTS)}"
+            f"{name!r}: a variant of browse is named sqlite, or mysql_ or postgres_ with default "
+            "or tuned, then perhaps -5servers, -4replicas (not of SQLite) and -counter, "
+            "-counter-keyset or -counter-keyset-cached, in this order"
+            f"{did_you_mean(name, VARIANTS)}"
         )
     servers = int(spelled["servers"] or 1)
     settings = {**INSTALLED, "FEED_LISTING": LISTINGS[spelled["listing"]]}

@@ -8,6 +8,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import connections
 
 from replays.browse.app.listings import get_listing
+from replays.positions import POSITIONS
 
 
 @register()
@@ -21,16 +22,16 @@ def check_listing_is_known(**kwargs: Any) -> list[CheckMessage]:
 def check_replicas_have_positions(
     databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Replicas need MariaDB: their positions are its global transaction ids."""
+    """Replicas need MariaDB or PostgreSQL, which have positions in their logs."""
     if not settings.REPLICAS or "default" not in (databases or ()):
         return []
     primary = connections["default"]
-    if primary.vendor == "mysql" and primary.mysql_is_mariadb:  # type: ignore[attr-defined]
+    if primary.vendor in POSITIONS and getattr(primary, "mysql_is_mariadb", True):
         return []
     return [
         Error(
-            "REPLICA_URLS names replicas of a database that isn't MariaDB.",
-            hint="Leave REPLICA_URLS out, or replicate from a MariaDB server.",
+            "REPLICA_URLS names replicas of a database that is neither MariaDB nor PostgreSQL.",
+            hint="Leave REPLICA_URLS out, or replicate from such a server.",
             id="browse.E001",
         )
     ]

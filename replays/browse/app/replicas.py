@@ -3,13 +3,12 @@
 The answer to an unsafe request sets a cookie with the primary's position, which the client sends
 back for a while: then it reads from a replica that has reached this position, else from the
 primary. App servers keep no state, so any number of them works. The cookie is signed: else anybody
-could make reads wait for a position that never comes. Positions are MariaDB's global transaction
-ids (browse.E001 refuses other servers).
+could make reads wait for a position that never comes. MariaDB and PostgreSQL have positions
+(browse.E001 refuses other servers).
 """
 
 import logging
 import random
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,12 +21,12 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError, connections
 from django.http import HttpRequest, HttpResponse
 
 from replays.databases.routers import PrimaryRouter
+from replays.positions import POSITIONS, Positions
 
 COOKIE = "written"
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 CATCH_UP_WITHIN_S = 0.05
 """Seconds that a read waits for a replica to catch up; then it goes to the primary."""
-POSITION = re.compile(r"\d+-\d+-\d+(,\d+-\d+-\d+)*", re.ASCII)
 NO_POSITION = "unknown"
 Handler = Callable[[HttpRequest], HttpResponse]
 logger = logging.getLogger(__name__)
@@ -86,7 +85,8 @@ def primary_position() -> str:
     if not settings.REPLICAS:
         return NO_POSITION
     try:
-        return str(_value(DEFAULT_DB_ALIAS, "SELECT @@gtid_binlog_pos"))
+        with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
+            return _positions().of_primary(cursor)
     except DatabaseError as error:  # the write is committed in any case
         logger.warning("no position: %s", error)
         return NO_POSITION
@@ -98,7 +98,7 @@ def _choose(after: str | None) -> str:
         if after is None:
             connections[replica].ensure_connection()
             return replica
-        if POSITION.fullmatch(after) and _has_reached(replica, after):
+        if _positions().form.fullmatch(after) and _has_reached(replica, after):
             return replica
     except DatabaseError as error:
         logger.warning("%s is left out: %s", replica, error)
@@ -106,11 +106,9 @@ def _choose(after: str | None) -> str:
 
 
 def _has_reached(replica: str, position: str) -> bool:
-    wait = "SELECT MASTER_GTID_WAIT(%s, %s)"
-    return bool(_value(replica, wait, position, CATCH_UP_WITHIN_S) == 0)
+    with connections[replica].cursor() as cursor:
+        return _positions().await_on(cursor, position, CATCH_UP_WITHIN_S)
 
 
-def _value(alias: str, sql: str, *parameters: Any) -> Any:
-    with connections[alias].cursor() as cursor:
-        cursor.execute(sql, parameters)
-        return cursor.fetchone()[0]
+def _positions() -> Positions:
+    return POSITIONS[connections[DEFAULT_DB_ALIAS].vendor]

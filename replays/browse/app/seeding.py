@@ -58,6 +58,7 @@ def _write_posts(authors: NDArray[np.int64], likes: NDArray[np.int64]) -> Iterat
         ]
         deliver(Post.objects.bulk_create(batch))
         yield (start + len(batch)) / len(rows)
+    insert_rows(Post, ("id",), [])  # the next id follows those that were given
 
 
 def _write_likes(rows: NDArray[np.int64]) -> Iterator[float]:

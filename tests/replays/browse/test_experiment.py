@@ -67,10 +67,11 @@ def test_a_whole_run_is_held_to_the_threshold_failed_requests_too(slowest_ms, er
     assert 30 < result.extra["run_p95_ms"] <= slowest_ms
 
 
-def test_late_replicas_without_read_your_own_writes_make_the_check_fail(tmp_path):
+@pytest.mark.parametrize("database", ["mysql_tuned", "postgres_tuned"])
+def test_late_replicas_without_read_your_own_writes_make_the_check_fail(tmp_path, database):
     small = ("--loads=smoke", "--users=5", "--run-time=3s", "--people=20")
 
-    done = run(tmp_path, "browse", "--variants=mysql_tuned-2servers-1replica-blind", *small)
+    done = run(tmp_path, "browse", f"--variants={database}-2servers-1replica-blind", *small)
 
     result = done.result
     assert done.status == 1
