@@ -18,21 +18,19 @@ from replays.browse.service import BrowseService
 
 
 class Engine(NamedTuple):
-    """What tests ask of a replica."""
-
     pause: str
     is_paused: str
     go_on: str
     waits: str
-    """Returns what changes whenever a read waits for a position that isn't reached."""
+    """Returns on a replica what changes when a read has waited there in vain."""
     far: str
     """A position that no replica reaches."""
-    none: str
-    """What resembles a position."""
+    wrong: str
+    """What is almost a position."""
 
 
 ENGINES = {
-    "mysql_tuned": Engine(
+    "mysql": Engine(
         pause="STOP SLAVE SQL_THREAD",
         is_paused="SELECT 1",
         go_on="START SLAVE SQL_THREAD",
@@ -41,9 +39,9 @@ ENGINES = {
              WHERE variable_name = 'MASTER_GTID_WAIT_COUNT'
         """,
         far="0-1-999999999",
-        none="0-1-" + "9" * 30,
+        wrong="0-1-" + "9" * 30,
     ),
-    "postgres_tuned": Engine(
+    "postgresql": Engine(
         pause="SELECT pg_wal_replay_pause()",
         is_paused="SELECT pg_get_wal_replay_pause_state() = 'paused'",
         go_on="SELECT pg_wal_replay_resume()",
@@ -52,26 +50,20 @@ ENGINES = {
              WHERE query LIKE '%pg_last_wal_replay_lsn()%' AND pid <> pg_backend_pid()
         """,
         far="FFFFFFFF/FFFFFFFF",
-        none="0/" + "9" * 30,
+        wrong="0/" + "9" * 30,
     ),
 }
 
 
-@pytest.fixture(scope="module", params=ENGINES)
-def database(request):
-    return request.param
+def engine_of(service):
+    return ENGINES[service.variant.database.engine]
 
 
-@pytest.fixture(scope="module")
-def engine(database):
-    return ENGINES[database]
-
-
-@pytest.fixture(scope="module")
-def service(database, tmp_path_factory):
+@pytest.fixture(scope="module", params=["mysql_tuned", "postgres_tuned"])
+def service(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("service")
     with Processes(folder / "logs") as processes:
-        variant = EXPERIMENT.variant(f"{database}-1server-1replica-counter")
+        variant = EXPERIMENT.variant(f"{request.param}-1server-1replica-counter")
         service = BrowseService(variant, processes, folder)
         service.prepare(Seed(people=3, friends=2), [("seed_likes", "--posts=3", "--likes=0")])
         service.start()
@@ -111,32 +103,33 @@ class Client:
         return self.ask("GET", f"/v1/posts/{post_id}/")[1]["likes"]
 
 
-@pytest.fixture
-def standing_still(service, engine):
-    """Return what pauses replication within its block."""
-
-    @contextmanager
-    def pausing():
-        (replica,) = service.replicas.servers
-        with closing(replica.connect()) as connection:
-            cursor = connection.cursor()
-            cursor.execute(engine.pause)
-            while not ask(cursor, engine.is_paused):
-                time.sleep(0.01)
-            yield
-            cursor.execute(engine.go_on)
-        service.replicas.catch_up()
-
-    return pausing
+@contextmanager
+def standing_still(service):
+    """Pause replication within the block."""
+    engine = engine_of(service)
+    with on_replica(service) as cursor:
+        cursor.execute(engine.pause)
+        while not answer_to(cursor, engine.is_paused):
+            time.sleep(0.01)
+        yield
+        cursor.execute(engine.go_on)
+    service.replicas.catch_up()
 
 
-def ask(cursor, query):
+@contextmanager
+def on_replica(service):
+    (replica,) = service.replicas.servers
+    with closing(replica.connect()) as connection:
+        yield connection.cursor()
+
+
+def answer_to(cursor, query):
     cursor.execute(query)
     return cursor.fetchone()[0]
 
 
-def test_writers_read_their_own_writes_and_others_the_replica(standing_still, client):
-    with standing_still():
+def test_writers_read_their_own_writes_and_others_the_replica(service, client):
+    with standing_still(service):
         assert client.ask("PUT", "/v1/posts/1/like/") == (204, None)
 
         assert client.likes(1) == 1
@@ -146,11 +139,11 @@ def test_writers_read_their_own_writes_and_others_the_replica(standing_still, cl
     assert client.likes(1) == 1
 
 
-def test_writers_read_from_a_replica_that_has_their_write(service, standing_still, clients):
+def test_writers_read_from_a_replica_that_has_their_write(service, clients):
     client, other = clients
     client.ask("PUT", "/v1/posts/2/like/")
     service.replicas.catch_up()
-    with standing_still():
+    with standing_still(service):
         other.ask("PUT", "/v1/posts/2/like/")  # only the primary has this
 
         assert client.likes(2) == 1
@@ -161,12 +154,10 @@ def signed(position, key):
     return TimestampSigner(key=b"django.http.cookies" + key.encode(), salt="written").sign(position)
 
 
-@pytest.fixture
-def waits(service, engine):
-    """Return a function whose answer changes when a read waits in vain for the replica."""
-    (replica,) = service.replicas.servers
-    with closing(replica.connect()) as connection:
-        yield lambda: ask(connection.cursor(), engine.waits)
+def waits(service):
+    """Return what changes when a read has waited in vain for the replica."""
+    with on_replica(service) as cursor:
+        return answer_to(cursor, engine_of(service).waits)
 
 
 @pytest.mark.parametrize(
@@ -181,44 +172,40 @@ def waits(service, engine):
     ],
     ids=["none", "unknown", "unsigned", "another key", "cut", "SQL"],
 )
-def test_a_cookie_that_is_not_ours_waits_for_nothing_and_reads_the_primary(
-    engine, standing_still, cookie, client, waits
-):
-    with standing_still():
+def test_a_cookie_that_is_not_ours_waits_for_nothing_and_reads_the_primary(service, cookie, client):
+    with standing_still(service):
         client.ask("PUT", "/v1/posts/3/like/")
-        client.headers["Cookie"] = f"written={cookie(engine.far)}"
-        before = waits()
+        client.headers["Cookie"] = f"written={cookie(engine_of(service).far)}"
+        before = waits(service)
 
         assert client.likes(3) == 1
 
-        assert waits() == before
+        assert waits(service) == before
         client.ask("DELETE", "/v1/posts/3/like/")
 
 
-@pytest.mark.parametrize("kind", ["far", "unknown", "none", "'; DROP TABLE x"])
-def test_a_position_that_no_replica_reaches_is_read_from_the_primary(
-    service, engine, standing_still, client, waits, kind
-):
-    with standing_still():
+@pytest.mark.parametrize("kind", ["far", "unknown", "wrong", "'; DROP TABLE x"])
+def test_a_position_that_no_replica_reaches_is_read_from_the_primary(service, client, kind):
+    position = getattr(engine_of(service), kind, kind)
+    with standing_still(service):
         client.ask("PUT", "/v1/posts/3/like/")
-        position = getattr(engine, kind, kind)
         client.headers["Cookie"] = f"written={signed(position, service.secret_key)}"
-        before = waits()
+        before = waits(service)
 
         assert client.likes(3) == 1
 
-        assert (waits() != before) == (kind == "far")
+        assert (waits(service) != before) == (kind == "far")
         client.ask("DELETE", "/v1/posts/3/like/")
 
 
-def test_probes_and_whoever_has_no_token_wait_for_nothing(service, engine, client, waits):
-    before = waits()
+def test_probes_and_whoever_has_no_token_wait_for_nothing(service, client):
+    before = waits(service)
 
-    client.headers = {"Cookie": f"written={signed(engine.far, service.secret_key)}"}
+    client.headers = {"Cookie": f"written={signed(engine_of(service).far, service.secret_key)}"}
     for path in ("/healthz", "/readyz", "/statusz", "/metrics", "/v1/feed/"):
         client.ask("GET", path)
 
-    assert waits() == before
+    assert waits(service) == before
 
 
 def test_an_unreachable_replica_is_left_out(service, client):
