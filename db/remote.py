@@ -27,7 +27,7 @@ class RemoteWrapper(StoringWrapper):
             raise failure(f"{wrapper.alias} did not answer a moment ago")
         started, answers = time.monotonic(), True
         try:
-            connection = self.connect_now(conn_params)
+            connection = super().get_new_connection(conn_params)  # type: ignore[misc]
             wrapper.autocommit = False  # as drivers begin, until Django changes it
             return connection
         except failure:
@@ -35,9 +35,6 @@ class RemoteWrapper(StoringWrapper):
             raise
         finally:
             server.note(answers=answers)
-
-    def connect_now(self, conn_params: dict[str, Any]) -> Any:
-        return super().get_new_connection(conn_params)  # type: ignore[misc]
 
     def close_if_health_check_failed(self) -> None:
         """Check whether a kept connection is alive, at most once per second.

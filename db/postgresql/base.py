@@ -6,7 +6,8 @@ It remembers what a failed request may have stored (docs/decisions/0049).
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Self
+from itertools import islice
+from typing import Any
 
 import psycopg
 from django.db import InternalError, OperationalError
@@ -22,14 +23,12 @@ SERVER_FIRST_S = 0.5
 """So much earlier than the client gives up does the server: then it is known what it did."""
 IDLE_IN_TRANSACTION_S = 10
 """A host that dies without closing its connections keeps the locks of its claims for so long."""
+ROWS_AT_ONCE = 1000
+"""So few of ``executemany`` wait for one answer, which has to come in time."""
 UNKNOWN = ("08", "57P01", "57P02")
 """Beginnings of SQLSTATE for lost connections and servers that end: a COMMIT may be done."""
 TAKES_NO_WRITES = (errors.ReadOnlySqlTransaction, errors.IdleInTransactionSessionTimeout)
 """PostgreSQL counts them as internal errors, though they say nothing of the statement."""
-
-PLAIN: Any = base.Cursor
-APART: Any = base.ServerBindingCursor
-"""Sends values apart from the statement, whose plan the server can keep then."""
 
 
 class TakesNoWrites(psycopg.OperationalError):
@@ -56,39 +55,23 @@ class Connection(psycopg.Connection[Any]):
             raise
 
 
-class Chooser:
-    """Runs Prepared statements by a cursor that sends their values apart, others as Django does."""
+class BindingCursor(psycopg.Cursor[Any]):
+    """Sends the values of Prepared statements apart, and writes those of others into their text."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-        self._now: Any = PLAIN(connection)
+    def execute(self, query: Any, params: Any = None) -> Any:  # type: ignore[override]
+        if isinstance(query, Prepared):
+            return super().execute(query, params)
+        if params is not None:
+            query = psycopg.ClientCursor(self.connection).mogrify(query, params)
+        return super().execute(query, prepare=False)
 
-    def execute(self, query: str, params: Any = None) -> Any:
-        kind = APART if isinstance(query, Prepared) else PLAIN
-        if type(self._now) is not kind:
-            self._now = kind(self._connection)
-        return self._now.execute(query, params)
-
-    def executemany(self, query: str, param_list: Any) -> Any:
-        return self._now.executemany(query, param_list)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._now, name)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._now)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *args: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        self._now.close()
+    def executemany(self, query: Any, param_list: Any) -> None:  # type: ignore[override]
+        client, rows = psycopg.ClientCursor(self.connection), iter(param_list)
+        while some := list(islice(rows, ROWS_AT_ONCE)):
+            client.executemany(query, some)
 
 
-class Cursor(StoringCursor, Chooser):
+class Cursor(StoringCursor, BindingCursor):  # type: ignore[misc]
     def __init__(self, wrapper: "DatabaseWrapper") -> None:
         super().__init__(wrapper.connection)
         self.stores, self.is_refusal = wrapper.get_autocommit, wrapper.is_refusal
@@ -104,11 +87,10 @@ class DatabaseOperations(operations.DatabaseOperations):
         return str(self.compose_sql(sql, params))
 
 
-class DatabaseWrapper(RemoteWrapper, base.DatabaseWrapper):
-    ops_class = DatabaseOperations
+class ImpatientWrapper(base.DatabaseWrapper):
+    """Waits for each answer for ``read_timeout`` seconds at most."""
 
     def get_connection_params(self) -> dict[str, Any]:
-        """Return psycopg's parameters, and ``read_timeout`` in seconds."""
         params = super().get_connection_params()
         times = {
             "statement_timeout": max(1.0, params["read_timeout"] - SERVER_FIRST_S),
@@ -117,12 +99,16 @@ class DatabaseWrapper(RemoteWrapper, base.DatabaseWrapper):
         settings = [f"-c {name}={round(1000 * seconds)}" for name, seconds in times.items()]
         return params | {"options": " ".join([*settings, params.get("options", "")])}
 
-    def connect_now(self, conn_params: dict[str, Any]) -> Connection:
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
         params = dict(conn_params)
         answer_within_s = params.pop("read_timeout")
         connection = Connection.connect(**params)
         connection.answer_within_s = answer_within_s
         return connection
+
+
+class DatabaseWrapper(RemoteWrapper, ImpatientWrapper):
+    ops_class = DatabaseOperations
 
     def create_cursor(self, name: str | None = None) -> Any:
         return super().create_cursor(name) if name else Cursor(self)

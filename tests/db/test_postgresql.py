@@ -8,6 +8,7 @@ from django.db import DatabaseError, InternalError, OperationalError, connection
 
 from accounts.models import Person
 from db import outcomes
+from db.prepared import Prepared
 from db.writes import why_not
 from feed.delivery import _may_be_about_a_post
 from tests.conftest import client_of, make_people
@@ -79,3 +80,22 @@ def test_other_internal_errors_stay_what_they_are():
         with suppress(DatabaseError):
             run("SELECT 1 / 0")
         run("SELECT 1")
+
+
+def test_many_rows_may_take_longer_than_an_answer(monkeypatch):
+    monkeypatch.setitem(connection.settings_dict["OPTIONS"], "read_timeout", 3)
+    monkeypatch.setattr("db.postgresql.base.ROWS_AT_ONCE", 1)
+
+    with connection.cursor() as cursor:
+        cursor.executemany("SELECT pg_sleep(%s)", [(0.5,)] * 8)
+
+
+def test_the_server_keeps_the_plans_of_prepared_statements_only():
+    with connection.cursor() as cursor:
+        for number in range(10):
+            cursor.execute(Prepared("SELECT %s::int"), [number])
+            assert cursor.fetchall() == [(number,)]
+            cursor.execute("SELECT 1 WHERE %s = 7", [7])
+            assert cursor.fetchall() == [(1,)]
+        cursor.execute("SELECT statement FROM pg_prepared_statements")
+        assert cursor.fetchall() == [("SELECT $1::int",)]
