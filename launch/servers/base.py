@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ POSTGRESQL = Path("/usr/lib/postgresql")
 """Debian's folder of PostgreSQL, with a folder for each version."""
 UNPACKED = Path(".mysql/bin").resolve()
 """Folder that ``make mysql`` creates."""
+UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
 LAUNCHERS = ("auto", "local", "docker")
 """Ways to start a private server; auto: its installed binary, or a container without one."""
 
@@ -143,6 +144,21 @@ class DatabaseServer(Server):
 def profile_of(engine: str, name: str) -> Path:
     """Return the file of a profile."""
     return Path("compose", engine, name).resolve()
+
+
+def differences(expected: Mapping[str, str], settings: Mapping[str, str]) -> list[str]:
+    """Return in which settings a server differs from what was configured."""
+    return [
+        f"{name} is {settings[name]}, not {value}"
+        for name, value in expected.items()
+        if settings[name] not in (value, _bytes(value))
+    ]
+
+
+def _bytes(size: str) -> str:
+    """Return 2G as MySQL says it, 2147483648."""
+    unit = UNITS.get(size[-1:])
+    return str(int(size[:-1]) * unit) if unit else size
 
 
 def is_local(server: Server) -> bool:

@@ -22,9 +22,8 @@ from MySQLdb.constants import ER
 from psycopg import errors
 
 from launch.processes import Processes, RunFailed
-from launch.servers.base import Backend, profile_of
-from launch.servers.mysql import creation_of, differences, mysql_name
-from launch.servers.postgresql import CREATION, postgresql_name, settings_of
+from launch.servers import mysql, postgresql
+from launch.servers.base import Backend, differences, profile_of
 from launch.servers.redis import redis_name
 from launch.variants import AS_IS
 
@@ -43,6 +42,10 @@ class ExternalDatabase(Backend):
     """Settings of a profile that are compared; others have different names on other servers."""
     reported: ClassVar[Sequence[str]]
     """Settings beside them that a report should name."""
+    creation: ClassVar[str]
+    """What makes a database."""
+    show: ClassVar[str]
+    """What answers with all settings: name, value, and perhaps more."""
 
     def __init__(self, processes: Processes, profile: str) -> None:
         self.url = _url_in("DATABASE_URL", self.scheme)
@@ -57,12 +60,14 @@ class ExternalDatabase(Backend):
 
     def start(self) -> None:
         """Make the run's database. Raises RunFailed, also if the server has another profile."""
-        if self.profile and (wrong := self.differences(expected(self.profile, self.compared))):
+        if self.profile and (
+            wrong := differences(expected(self.profile, self.compared), self.settings())
+        ):
             raise RunFailed(
                 f"DATABASE_URL isn't set up as {self.profile.name}: {', '.join(wrong)}; "
                 f"the variants {self.scheme}_asis-… take a server as it is"
             )
-        self.execute(self.creation())
+        self.execute(self.creation.format(self.database))
         self.processes.at_exit(lambda: self.execute(f"DROP DATABASE {self.database}"))
 
     def version(self) -> str:
@@ -72,16 +77,8 @@ class ExternalDatabase(Backend):
         reported = ", ".join(f"{name}={settings[name]}" for name in names if name in settings)
         return f"{self.name(settings)} (external, {reported})"
 
-    @abstractmethod
-    def differences(self, expected: Mapping[str, str]) -> list[str]:
-        """Return the expected settings that the server hasn't."""
-
-    @abstractmethod
-    def creation(self) -> str:
-        """Return what makes the run's database."""
-
-    @abstractmethod
-    def settings(self) -> dict[str, str]: ...
+    def settings(self) -> dict[str, str]:
+        return {name: value for name, value, *_ in self.execute(self.show)}
 
     @abstractmethod
     def name(self, settings: Mapping[str, str]) -> str:
@@ -93,22 +90,14 @@ class ExternalDatabase(Backend):
 
 
 class ExternalMySQL(ExternalDatabase):
-    engine = "mysql"
-    scheme = "mysql"
+    engine = scheme = "mysql"
     compared = ("innodb_buffer_pool_size", "innodb_flush_log_at_trx_commit", "max_connections")
     reported = ("sync_binlog", "log_bin", "performance_schema")
-
-    def differences(self, expected: Mapping[str, str]) -> list[str]:
-        return differences(expected, self.settings())
-
-    def creation(self) -> str:
-        return creation_of(self.database)
-
-    def settings(self) -> dict[str, str]:
-        return dict(self.execute("SHOW GLOBAL VARIABLES"))
+    creation = mysql.CREATION
+    show = "SHOW GLOBAL VARIABLES"
 
     def name(self, settings: Mapping[str, str]) -> str:
-        return mysql_name(settings["version"])
+        return mysql.mysql_name(settings["version"])
 
     def execute(self, sql: str) -> Any:
         url = urlsplit(self.url)
@@ -136,23 +125,11 @@ class ExternalPostgreSQL(ExternalDatabase):
     scheme = "postgres"
     compared = ("shared_buffers", "synchronous_commit", "max_connections")
     reported = ("fsync", "full_page_writes")
-
-    def differences(self, expected: Mapping[str, str]) -> list[str]:
-        settings = self.settings()
-        return [
-            f"{name} is {settings[name]}, not {value}"
-            for name, value in expected.items()
-            if settings[name] != value
-        ]
-
-    def creation(self) -> str:
-        return CREATION.format(self.database)
-
-    def settings(self) -> dict[str, str]:
-        return settings_of(self.execute("SHOW ALL"))
+    creation = postgresql.CREATION
+    show = "SHOW ALL"
 
     def name(self, settings: Mapping[str, str]) -> str:
-        return postgresql_name(settings)
+        return postgresql.postgresql_name(settings["server_version"])
 
     def execute(self, sql: str) -> Any:
         try:

@@ -1,14 +1,15 @@
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import MySQLdb
 
 from launch.processes import HERE, RunFailed
-from launch.servers.base import DatabaseServer, find_binary
+from launch.servers.base import DatabaseServer, differences, find_binary
 
-SUFFIX = {"K": 2**10, "M": 2**20, "G": 2**30}
+CREATION = "CREATE DATABASE IF NOT EXISTS {} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+"""What makes a database for any text; as on SQLite, texts are equal if identical."""
 ROOT_OVER_TCP = (
     "CREATE USER IF NOT EXISTS root@'{0}';\nGRANT ALL ON *.* TO root@'{0}' WITH GRANT OPTION;\n"
 )
@@ -82,9 +83,11 @@ class MySQL(DatabaseServer):
         few files may be open."""
         with self.connect() as connection:
             cursor = connection.cursor()
-            cursor.execute(creation_of("feed"))
+            cursor.execute(CREATION.format("feed"))
             cursor.execute("SHOW GLOBAL VARIABLES")
-            wrong = differences(dict(map(_named_value, self.options)), dict(cursor.fetchall()))
+            named = dict(map(_named_value, self.options))
+            numeric = {name: value for name, value in named.items() if value[:1].isdigit()}
+            wrong = differences(numeric, dict(cursor.fetchall()))
         if wrong:
             raise RunFailed(f"the database took other options: {', '.join(wrong)} (ulimit -n?)")
 
@@ -101,28 +104,9 @@ class MySQL(DatabaseServer):
         return MySQLdb.connect(host=self.address, port=self.port, user="root", connect_timeout=2)
 
 
-def differences(expected: Mapping[str, str], settings: Mapping[str, str]) -> list[str]:
-    """Return the numeric settings in which a server differs from what was configured."""
-    return [
-        f"{name} is {settings[name]}, not {value}"
-        for name, value in expected.items()
-        if value[:1].isdigit() and int(settings[name]) != _number(value)
-    ]
-
-
 def _named_value(option: str) -> tuple[str, str]:
     name, _, value = option.removeprefix("--").replace("-", "_").partition("=")
     return name, value
-
-
-def _number(value: str) -> int:
-    """Read 2G as the server says it, 2147483648."""
-    return int(value.rstrip("KMG")) * SUFFIX.get(value[-1:], 1)
-
-
-def creation_of(database: str) -> str:
-    """Return what makes a database for any text; as on SQLite, texts are equal if identical."""
-    return f"CREATE DATABASE IF NOT EXISTS {database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
 
 
 def mysql_name(version: str) -> str:

@@ -1,6 +1,6 @@
 import os
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -81,7 +81,8 @@ class PostgreSQL(DatabaseServer):
 
     def version(self) -> str:
         with closing(self.connect()) as connection:
-            return postgresql_name(settings_of(connection.execute("SHOW ALL")))
+            ((version,),) = connection.execute("SHOW server_version").fetchall()
+            return postgresql_name(version)
 
     def connect(self, *, database: str = "feed") -> psycopg.Connection[TupleRow]:
         return psycopg.connect(
@@ -94,14 +95,9 @@ class PostgreSQL(DatabaseServer):
         )
 
 
-def settings_of(shown: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Return what SHOW ALL answers, as a dictionary."""
-    return {name: value for name, value, _ in shown}
-
-
-def postgresql_name(settings: Mapping[str, str]) -> str:
+def postgresql_name(version: str) -> str:
     """Return what a server that says 15.18 (Debian 15.18-0+deb12u1) is: PostgreSQL 15.18."""
-    return f"PostgreSQL {settings['server_version'].partition(' ')[0]}"
+    return f"PostgreSQL {version.partition(' ')[0]}"
 
 
 def as_user() -> Sequence[str]:

@@ -6,9 +6,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from launch.servers import mysql, postgresql
 from launch.servers.base import find_binary
-from launch.servers.mysql import creation_of
-from launch.servers.postgresql import CREATION
 from launch.servers.proxies import HAPROXY_SETTINGS
 from launch.service import POOLS
 from tests.compose.project import (
@@ -66,7 +65,7 @@ def test_every_server_creates_the_database_of_the_laboratory(name):
     lines = (FOLDER / "mysql/database.sql").read_text().splitlines()
 
     created, granted = (line for line in lines if line[:2] != "--")
-    assert created == f"{creation_of('feed')};"
+    assert created == f"{mysql.CREATION.format('feed')};"
     assert granted == "GRANT ALL ON feed.* TO feed@'%';"
     mount = "./mysql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
     assert mount in SERVICES[name]["volumes"]
@@ -76,7 +75,7 @@ def test_every_server_creates_the_database_of_the_laboratory(name):
 def test_every_postgresql_creates_it_too_and_keeps_its_superuser_in_the_container(name):
     lines = (FOLDER / "postgresql/database.sql").read_text().splitlines()
 
-    assert f"{CREATION.format('feed OWNER feed')};" in lines
+    assert f"{postgresql.CREATION.format('feed OWNER feed')};" in lines
     assert lines[-1] == "ALTER USER postgres PASSWORD NULL;"
     mount = "./postgresql/database.sql:/docker-entrypoint-initdb.d/database.sql:ro"
     assert mount in SERVICES[name]["volumes"]

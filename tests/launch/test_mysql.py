@@ -8,9 +8,9 @@ import pytest
 
 from launch.processes import Processes
 from launch.servers import MySQL
-from launch.servers.base import chosen, profile_of
+from launch.servers.base import chosen, differences, profile_of
 from launch.servers.external import ExternalMySQL, expected
-from launch.servers.mysql import differences, mysql_name
+from launch.servers.mysql import mysql_name
 
 PROFILE_NAMES = ("default.cnf", "published.cnf", "tuned.cnf")
 
