@@ -55,10 +55,11 @@ def _run_one(
 
 
 def _finished(folder: Path, same_command: str) -> Result | None:
-    """Return the finished result of this command and of the commit of now, if there is one."""
+    """Return the finished result of this command and of the code of now, if a commit has it."""
     wanted = {"command": same_command, "commit": commit()}
     for result in read_results(folder):
-        if result.audit and wanted.items() <= result.environment.items():
+        is_same = wanted.items() <= result.environment.items()
+        if is_same and result.audit and not result.is_dirty:
             return result
     return None
 

@@ -11,6 +11,7 @@ from lab.reporting.comparison import Comparison
 from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import READING, REPOSITORY, lesson
 from lab.results.result import Balance, Result, read_results
+from lab.running import matrix
 
 CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
 HALF = CLEAN | {"missing": 45, "ok": False}
@@ -296,6 +297,21 @@ def test_every_commit_is_named_and_uncommitted_changes_are_told(tmp_path):
 
     assert "abc-dirty (1)" in markdown
     assert "**Code**: Uncommitted changes in sqlite-inline-bulk" in markdown
+
+
+@pytest.mark.parametrize(("now", "is_kept"), [("abc", True), ("abd", False), ("abc-dirty", False)])
+def test_resuming_keeps_runs_of_the_same_code_if_a_commit_has_it(
+    now, is_kept, tmp_path, monkeypatch
+):
+    for commit in ("abc", "abc-dirty"):
+        one = result()
+        one.environment = one.environment | {"commit": commit}
+        one.write(tmp_path / commit)
+    monkeypatch.setattr(matrix, "commit", lambda: now)
+
+    kept = matrix._finished(tmp_path, ENVIRONMENT["command"])
+
+    assert bool(kept) == is_kept
 
 
 def test_time_that_the_host_gave_to_others_is_told(tmp_path):
