@@ -129,16 +129,14 @@ class Screens:
         """End the looks, and read each feed to its end. Raises RunFailed."""
         self.stop()
         give_up_at = time.monotonic() + PATIENCE_S
-        while True:
+        while not self.ended_at:
             try:
                 for screen in self.screens:
                     screen.read_all()
+                self.ended_at = time.time()
             except RunFailed:  # idle threads may have all of the database's connections
                 if time.monotonic() > give_up_at:
                     raise
-            else:
-                self.ended_at = time.time()
-                return
 
     def _watch(self, screen: Screen, most_pages: int, every_s: float) -> None:
         while not self._stopping.wait(every_s):
