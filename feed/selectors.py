@@ -16,7 +16,7 @@ MOST_IDS = 500
 """Ids that a feed is read by at a time."""
 
 
-class Page(NamedTuple):
+class PostPage(NamedTuple):
     posts: list[Post]
     """Posts, newest first."""
     next_before: int | None
@@ -68,13 +68,13 @@ def readable_post(post_id: int, *, viewer_id: int) -> Post:
     return visible(Post.objects.live(), viewer_id).get(id=post_id)
 
 
-def posts_by(*, author_id: int, viewer_id: int, before: int | None, limit: int) -> Page:
+def posts_by(*, author_id: int, viewer_id: int, before: int | None, limit: int) -> PostPage:
     """Return a page of one person's own posts, as far as the viewer may read them."""
     posts = visible(Post.objects.live(), viewer_id).filter(author_id=author_id).order_by("-id")
     if before is not None:
         posts = posts.filter(id__lt=before)
     found = list(posts[: limit + 1])
-    return Page(found[:limit], found[limit - 1].id if len(found) > limit else None)
+    return PostPage(found[:limit], found[limit - 1].id if len(found) > limit else None)
 
 
 def backlog() -> Backlog:

@@ -15,7 +15,7 @@ LOADED = 100
 """Ids that a reader loads into a timeline whose first page had to ask the database."""
 
 
-class Page(NamedTuple):
+class IdPage(NamedTuple):
     ids: list[int]
     """Post ids, newest first."""
     reply: bytes | None = None
@@ -29,7 +29,7 @@ def read_page(
     before: int | None = None,
     limit: int = 20,
     along: Command | None = None,
-) -> Page:
+) -> IdPage:
     """Return up to ``limit`` post ids below ``before`` of a timeline.
 
     Fewer than ``limit`` means that the timeline ends there. What the store doesn't hold comes
@@ -40,7 +40,7 @@ def read_page(
             return _read_from_store(store, owner_id, before, limit, along)
     except RedisError:  # the next calls are refused at once (runtime.away)
         pass
-    return Page(due_ids(owner_id, before=before, limit=limit))
+    return IdPage(due_ids(owner_id, before=before, limit=limit))
 
 
 def rebuild(store: TimelineStore, owner_ids: Sequence[int]) -> None:
@@ -61,14 +61,14 @@ def rebuild(store: TimelineStore, owner_ids: Sequence[int]) -> None:
 
 def _read_from_store(
     store: TimelineStore, owner_id: int, before: int | None, limit: int, along: Command | None
-) -> Page:
+) -> IdPage:
     authors = celebrities.merged()
     held = store.read(owner_id, before=before, limit=limit, along=along)
     ids = held.ids
     if held.floor != 0 and len(ids) < limit:
         ids = [*ids, *_ask_database(store, owner_id, held, before, limit)][:limit]
     ids = celebrities.merge(owner_id, ids, authors, before=before, limit=limit)
-    return Page(ids, held.reply)
+    return IdPage(ids, held.reply)
 
 
 def _ask_database(

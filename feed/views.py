@@ -150,7 +150,7 @@ def _page_query(request: Request) -> dict[str, Any]:
     return query
 
 
-def _following(request: Request, page: selectors.Page | selectors.Feed) -> str | None:
+def _following(request: Request, page: selectors.PostPage | selectors.Feed) -> str | None:
     """Return the URL of the next page; None at the end."""
     if page.next_before is None:
         return None

@@ -27,8 +27,8 @@ class Held(NamedTuple):
     """The reply to the command that went along, empty for nil; None if none went along."""
 
 
-class Page(NamedTuple):
-    """What is read of a timeline, as in ``TimelineStore.read``."""
+class Wanted(NamedTuple):
+    """What is asked of a timeline, as in ``TimelineStore.read``."""
 
     before: int | None
     limit: int
@@ -121,17 +121,18 @@ class TimelineStore(ABC):
 
         ``along``: a command for the server at ``servers.url``, which is sent with the store's own.
         """
-        return self.find(owner_id, Page(before, limit, along))
+        return self.find(owner_id, Wanted(before, limit, along))
 
     @abstractmethod
-    def find(self, owner_id: int, page: Page) -> Held:
+    def find(self, owner_id: int, page: Wanted) -> Held:
         """Return what the store holds of a page; callers use ``read``."""
 
     @abstractmethod
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
         """Leave all ids up to ``through`` to the database, in the timelines of these owners.
 
-        Called after a friendship change has committed; ``through`` is the newest post since.
+        Called after a friendship change has committed; ``through`` is the newest post since. The
+        owners are ascending: two changes that lock them in turn don't wait for each other.
         """
 
     @abstractmethod

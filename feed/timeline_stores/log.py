@@ -7,7 +7,7 @@ from django.db import DEFAULT_DB_ALIAS
 
 from accounts.models import Person
 from feed.recipients import Deliveries
-from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Command, Held, Page, Versions
+from feed.timeline_stores.base import FEWEST_SHARDS, MOST_SHARDS, Command, Held, Versions, Wanted
 from feed.timeline_stores.packing import FLAG, HEADER_BYTES, ID_BYTES, unpack, unpack_timeline
 from feed.timeline_stores.ring import Part, RingStore, deliveries_into, script_of
 from feed.timeline_stores.shards import RECORD_BYTES, records_by_shard, shards_of_records
@@ -46,7 +46,7 @@ class Log(RingStore):
         (header,) = self.servers.ask(("GETRANGE", f"{prefix}log", 0, RECORD_BYTES - 1))
         return f"{prefix}{_generation(header)}:{owner_id}"
 
-    def find(self, owner_id: int, page: Page) -> Held:
+    def find(self, owner_id: int, page: Wanted) -> Held:
         log, ring, reply = self._log_and_ring(owner_id, page.along)
         newest = max(HEADER_BYTES, len(ring) - page.limit * ID_BYTES)
         start = HEADER_BYTES if page.before else newest

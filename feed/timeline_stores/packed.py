@@ -1,11 +1,12 @@
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import accumulate, groupby
 from typing import NamedTuple
 
 from django.db import DEFAULT_DB_ALIAS, connection, connections, transaction
 
 from feed.models import PackedTimeline
-from feed.timeline_stores.base import Held, Page, Versions
+from feed.timeline_stores.base import Held, Versions, Wanted
 from feed.timeline_stores.locked import LockedStore
 from feed.timeline_stores.packing import (
     FLAG,
@@ -24,7 +25,7 @@ from feed.timeline_stores.rule import SLACK, Timeline
 MOST_BYTES = 10**8
 """More than any row has; SQLite's substr returns nothing for numbers above its limits."""
 STATEMENT_BYTES = 2**22
-"""Of the rows in one INSERT; MariaDB comes with a ``max_allowed_packet`` of 16 MiB."""
+"""Of the rows in one INSERT, but for one; MariaDB comes with a ``max_allowed_packet`` of 16 MiB."""
 
 
 class Packed(LockedStore):
@@ -44,7 +45,7 @@ class Packed(LockedStore):
     def clear(self) -> None:
         PackedTimeline.objects.all().delete()
 
-    def find(self, owner_id: int, page: Page) -> Held:
+    def find(self, owner_id: int, page: Wanted) -> Held:
         size = min(MOST_BYTES, (page.limit + HEADER_WORDS) * ID_BYTES)
         packed = _read([owner_id], MOST_BYTES if page.before else size).get(owner_id, b"")
         return held_of(packed, before=page.before, limit=page.limit)
@@ -172,24 +173,11 @@ def _select_for_update(owner_ids: Collection[int]) -> dict[int, _Ends]:
 
 def _write(statement: str, packed: Mapping[int, bytes]) -> None:
     literal = _statements().literal
-    rows = (f"({owner_id},{literal.format(ids.hex())})" for owner_id, ids in packed.items())
+    rows = [f"({owner_id},{literal.format(ids.hex())})" for owner_id, ids in packed.items()]
+    ends = accumulate(map(len, rows))
     with connection.cursor() as cursor:
-        for portion in _portions(rows):
+        for _, portion in groupby(rows, lambda _: next(ends) // STATEMENT_BYTES):
             cursor.execute(statement.format(",".join(portion)))
-
-
-def _portions(rows: Iterable[str]) -> Iterator[list[str]]:
-    """Split rows into portions of at most STATEMENT_BYTES; a longer row stands alone."""
-    portion: list[str] = []
-    size = 0
-    for row in rows:
-        if portion and size + len(row) > STATEMENT_BYTES:
-            yield portion
-            portion, size = [], 0
-        portion.append(row)
-        size += len(row)
-    if portion:
-        yield portion
 
 
 def _read(owner_ids: Collection[int], size: int = MOST_BYTES) -> dict[int, bytes]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, Page, TimelineStore
+from feed.timeline_stores.base import Command, Held, TimelineStore, Wanted
 from feed.timeline_stores.redis_cluster import servers_at
 from feed.timeline_stores.redis_servers import Keys, RedisServers
 
@@ -55,7 +55,7 @@ class Published(TimelineStore):
         key = self.keys.of(owner_id)
         return [("ZADD", key, post_id, post_id), ("ZREMRANGEBYRANK", key, 0, -self.capacity - 1)]
 
-    def find(self, owner_id: int, page: Page) -> Held:
+    def find(self, owner_id: int, page: Wanted) -> Held:
         end = "+inf" if page.before is None else f"({page.before}"
         newest = ("ZREVRANGEBYSCORE", self.keys.of(owner_id), end, "-inf", "LIMIT", 0, page.limit)
         ids, reply = self.servers.ask_along(newest, page.along)

@@ -12,7 +12,7 @@ from feed import epochs
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.recipients import Deliveries, deliveries_of
-from feed.timeline_stores.base import Command, Held, Page, TimelineStore, Versions
+from feed.timeline_stores.base import Command, Held, TimelineStore, Versions, Wanted
 from feed.timeline_stores.packing import HEADER_WORDS, ID_BYTES, held_of, pack
 from feed.timeline_stores.redis_cluster import servers_at
 from feed.timeline_stores.redis_servers import Keys, RedisServers
@@ -190,7 +190,7 @@ class Ring(RingStore):
     def write(self, deliveries: Deliveries) -> Versions:
         return self.run("deliver", map(deliveries_into, by_shard(deliveries, self.keys.shards)))
 
-    def find(self, owner_id: int, page: Page) -> Held:
+    def find(self, owner_id: int, page: Wanted) -> Held:
         # One command, so that the header belongs to the ids. Without ``before`` the end suffices.
         start = 0 if page.before else -ID_BYTES * (page.limit + HEADER_WORDS)
         command = ("GETRANGE", self.keys.of(owner_id), start, -1)

@@ -26,7 +26,7 @@ from feed.models import (
 from feed.readers import delivered_since
 from feed.recipients import owners_of
 from feed.statements import insert_new
-from feed.timeline_stores.base import Held, Page, TimelineStore
+from feed.timeline_stores.base import Held, TimelineStore, Wanted
 
 _FLOOR = "COALESCE((SELECT floor FROM feed_timeline_floor WHERE owner_id = %(owner)s), %(lowest)s)"
 _READ = f"""SELECT own.floor, newest.post_id FROM (SELECT {_FLOOR} AS floor) own
@@ -69,7 +69,7 @@ class RowStore(TimelineStore):
         for post in posts:
             self.deliver_to(post, owners_of(post))
 
-    def find(self, owner_id: int, page: Page) -> Held:
+    def find(self, owner_id: int, page: Wanted) -> Held:
         statement = Prepared(_READ.format(table=self.model._meta.db_table))
         lowest = epochs.get_or_begin(self).floor
         end = MAX_ID if page.before is None else page.before
@@ -200,7 +200,7 @@ class Pull(TimelineStore):
     def deliver(self, posts: Sequence[Post]) -> None:
         pass
 
-    def find(self, owner_id: int, page: Page) -> Held:
+    def find(self, owner_id: int, page: Wanted) -> Held:
         return Held(due_ids(owner_id, before=page.before, limit=page.limit), floor=0)
 
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
