@@ -9,12 +9,13 @@ lost or is older or newer than the database. Nobody uses a store while an epoch 
 import logging
 import secrets
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 from django.db import DEFAULT_DB_ALIAS, IntegrityError, OperationalError, transaction
 from django.db.models.functions import Now
 
@@ -60,8 +61,16 @@ def get_or_begin(store: TimelineStore) -> Epoch:
 
 
 def get_store() -> TimelineStore:
-    """Return the store that has the timelines, which may be another one than the setting names."""
-    return timeline_stores[get_or_begin(get_timeline_store()).store]
+    """Return the store that has the timelines, which may be another one than the setting names.
+
+    Raises StoreUnusable if it has left the settings: no change may count as made in it.
+    """
+    alias = get_or_begin(get_timeline_store()).store
+    try:
+        return timeline_stores[alias]
+    except (ImproperlyConfigured, ImportError) as error:
+        gone = f"the timelines are in the store {alias!r}, which isn't there any more"
+        raise StoreUnusable(f"{gone} ({error}): run manage.py begin_epoch") from error
 
 
 def active_days() -> int:
@@ -91,14 +100,14 @@ def confirm(store: TimelineStore) -> None:
         raise StoreUnusable(reason)
 
 
-def change(store: TimelineStore, owner_ids: Sequence[int]) -> None:
+def change(store: TimelineStore, owner_ids: Collection[int]) -> None:
     """Leave everything so far to the database, in the timelines of these owners.
 
     A batch may still be on its way to them that knows nothing of what has just been committed. It
     holds only posts that were committed before, and so none above the newest one now.
     """
     with changing():
-        store.change(owner_ids, through=newest_post_id())
+        store.change(sorted(owner_ids), through=newest_post_id())
 
 
 @contextmanager

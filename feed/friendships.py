@@ -117,5 +117,5 @@ def _finish(changes: Sequence[FriendshipChange]) -> None:
     """Leave everything so far to the database, in the timelines of both people of each change."""
     epochs.forget()  # a new one may have begun
     owners = {owner for change in changes for owner in (change.person_id, change.friend_id)}
-    epochs.change(epochs.get_store(), sorted(owners))
+    epochs.change(epochs.get_store(), owners)
     FriendshipChange.objects.filter(id__in=[change.id for change in changes]).delete()

@@ -45,7 +45,7 @@ class BackendHandler(Generic[Backend]):
             known, close = ", ".join(sorted(table)), get_close_matches(alias, table, n=1)
             meant = f"; did you mean {close[0]}?" if close else ""
             raise ImproperlyConfigured(
-                f"{self.choice} is {alias!r}; it must be one of: {known}{meant}"
+                f"{alias!r} isn't in {self.table}; {self.choice} must be one of: {known}{meant}"
             )
         backend: Backend = import_string(table[alias]["BACKEND"])(
             alias, **table[alias].get("OPTIONS", {})

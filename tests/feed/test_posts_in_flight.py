@@ -5,7 +5,7 @@ from threading import Event
 from time import sleep
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from feed import epochs, friendships, people, statements
 from feed.audit import audit
@@ -80,6 +80,19 @@ def shown_to(person_id):
     store = get_timeline_store()
     ids = read_page(store, person_id).ids
     return list(Post.objects.live().filter(id__in=ids).values_list("body", flat=True))
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="there is one writer")
+@pytest.mark.parametrize("alias", ["setbased", "packed"])
+def test_changes_that_share_timelines_wait_for_one_another_without_a_deadlock(alias):
+    store = timeline_stores[alias]
+    with ThreadPoolExecutor() as pool:
+        with transaction.atomic():
+            store.change([7], through=1)
+            other = pool.submit(in_a_thread, lambda: epochs.change(store, [8, 7]))
+            wait_until(somebody_waits)
+            store.change([8], through=1)
+        other.result(20)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -8,7 +8,8 @@ from django.core.management import call_command
 from feed.audit import audit
 from feed.delivery import deliver_pending
 from feed.epochs import StoreUnusable
-from feed.models import Post
+from feed.friendships import finish_changes, unfriend
+from feed.models import FriendshipChange, Post
 from feed.selectors import read_timeline
 from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
@@ -115,6 +116,55 @@ def test_the_old_store_is_refused_after_the_command_until_it_is_chosen_again(
     deliver_pending(limit=100)
 
     assert [shown(owner) for owner in (1, 2, 3, 4)] == [old | waiting] * 3 + [set()]
+    assert audited().ok
+
+
+GONE = {"packed": {"BACKEND": "feed.timeline_stores.gone.Packed"}}
+
+
+@pytest.fixture(params=["setting", "code"])
+def without(request, choose, settings):
+    """Posts in a store that the next release doesn't have; returns what goes back and forth."""
+    settings.FEED_STRATEGY = "outbox"
+    table = settings.FEED_TIMELINE_STORES
+    left = {alias: store for alias, store in table.items() if alias != "packed"}
+    tables = {"packed": table, "ring": left if request.param == "setting" else table | GONE}
+
+    def release_with(store):
+        settings.FEED_TIMELINE_STORES = tables[store]
+        choose(store)
+
+    release_with("packed")
+    whole_timelines()
+    posts = ids(publish(2))
+    deliver_pending(limit=100)
+    return release_with, posts
+
+
+def test_no_change_counts_as_made_in_a_store_that_the_release_does_not_have(without, monkeypatch):
+    monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
+    release_with, posts = without
+    release_with("ring")
+
+    with pytest.raises(StoreUnusable, match=r"'packed', which isn't there any more.*begin_epoch"):
+        unfriend(1, 2)
+
+    assert [shown(owner) for owner in (1, 2, 3)] == [posts, set(), posts]
+    release_with("packed")
+    finish_changes()
+    assert not FriendshipChange.objects.exists()
+    assert [shown(owner) for owner in (1, 2, 3)] == [posts, set(), posts]
+
+
+def test_the_command_goes_on_from_a_store_that_the_release_does_not_have(without, capsys):
+    release_with, posts = without
+    release_with("ring")
+
+    call_command("begin_epoch")
+    unfriend(1, 2)
+
+    assert "stay in the store 'packed'" in capsys.readouterr().err
+    assert [shown(owner) for owner in (1, 2, 3)] == [posts, set(), posts]
     assert audited().ok
 
 

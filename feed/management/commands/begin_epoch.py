@@ -20,6 +20,6 @@ class Command(BaseCommand):
         old = epochs.begin(store)
         try:
             timeline_stores[old.store].remove_epoch(old.number)
-        except (ImproperlyConfigured, RedisError) as error:
+        except (ImproperlyConfigured, ImportError, RedisError) as error:
             self.stderr.write(f"the timelines before stay in the store {old.store!r}: {error}")
         self.stdout.write(f"the timelines are in the store {store.alias!r} from now on")
