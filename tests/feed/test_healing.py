@@ -28,7 +28,7 @@ from feed import epochs, readers
 from feed.due import due_ids, newest_post_id
 from feed.models import Epoch, Post, Reader, TimelineFloor
 from feed.recipients import recipients_of
-from feed.timeline import read_page
+from feed.timeline import read_page, rebuild
 from feed.timeline_stores import timeline_stores
 from tests.backends import HEALING_STORES, here
 from tests.conftest import make_people
@@ -160,6 +160,11 @@ class Feeds(RuleBasedStateMachine):
     def load(self, owner):
         if self.store.takes_loads:
             self._begin(self._load(owner))
+
+    @rule(owner=people)
+    def rebuild(self, owner):
+        if not self.store.takes_loads and not self.work:  # it waits for them
+            rebuild(self.store, [owner])
 
     @precondition(lambda self: self.work)
     @rule(which=st.integers(0, 5), steps=st.integers(1, 4))
