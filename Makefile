@@ -37,8 +37,8 @@ test-fast: setup ## run the tests without servers and processes; under 90 second
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
 test: setup servers ## run every test; about 16 minutes on two cores
-	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults" tests/lab tests/docs tests/launch tests
-	$(REPLAYS) $(PYTHON) -m pytest -n 4 --dist loadfile tests/replays tests/web/test_access.py tests/web/test_schema.py
+	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults"
+	$(REPLAYS) $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder tests/replays tests/web/test_access.py tests/web/test_schema.py
 	$(REPLAYS) $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 tests/replays
 	$(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)
 	$(PYTHON) -m tests.with_database postgres $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)

@@ -44,6 +44,8 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if {"redis_environment", "celery_worker"} & set(item.fixturenames):
             item.add_marker("servers")
+    # Processes take longest, so they begin; pytest-django puts what uses no database last.
+    items.sort(key=lambda item: bool({"db", "transactional_db"} & set(item.fixturenames)))
 
 
 @pytest.fixture(scope="session")
