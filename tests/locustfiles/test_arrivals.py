@@ -1,15 +1,15 @@
 """Closed and open arrivals, with a service that stalls for a while."""
 
-import os
-import signal
 import socket
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import psutil
 import pytest
 
+from launch.processes import frozen
 from tests.locustfiles.load import Run
 
 STANDS_STILL_S = 5.0
@@ -30,36 +30,38 @@ while time.monotonic() < until:
 
 
 @pytest.fixture
-def stalling_run(run, service, tmp_path):
-    """Run Locust while the app servers are stopped, once every user has posted."""
-    accepted = tmp_path / "accepted.csv"
+def stalled(service, tmp_path):
+    """Run Locust in each way; once all users have posted, the app servers stop for a while.
 
-    def stall():
-        while not accepted.exists() or len(accepted.read_text().splitlines()) < 30:
+    Return the sorted latencies of each run.
+    """
+
+    def stall(files):
+        while not all(it.exists() and len(it.read_text().splitlines()) >= 30 for it in files):
             time.sleep(0.05)
         parents = [psutil.Process(pid) for pid in service.processes.pids("web")]
-        servers = [p.pid for parent in parents for p in (parent, *parent.children())]
-        for pid in servers:
-            os.kill(pid, signal.SIGSTOP)
-        time.sleep(STANDS_STILL_S)
-        for pid in servers:
-            os.kill(pid, signal.SIGCONT)
+        with frozen([p.pid for parent in parents for p in (parent, *parent.children())]):
+            time.sleep(STANDS_STILL_S)
 
-    def start(arrivals):
-        stalling = threading.Thread(target=stall, daemon=True)
-        stalling.start()
-        done = run(f"--arrivals={arrivals}", "--visible-share=0", seconds=10)
-        stalling.join(timeout=10)
-        accepted.unlink()
+    def run(arrivals):
+        folder = tmp_path / arrivals
+        folder.mkdir()
+        done = Run(service, folder, f"--arrivals={arrivals}", "--visible-share=0", seconds=10)
         assert done.exit_code == 0, done.output
-        return [float(row["response_time_ms"]) for row in done.rows("requests.csv")]
+        return sorted(float(row["response_time_ms"]) for row in done.rows("requests.csv"))
+
+    def start(*ways):
+        files = [tmp_path / arrivals / "accepted.csv" for arrivals in ways]
+        threading.Thread(target=stall, args=[files], daemon=True).start()
+        with ThreadPoolExecutor() as pool:
+            return list(pool.map(run, ways))
 
     return start
 
 
 @pytest.mark.alone
-def test_open_arrivals_continue_and_latency_counts_from_the_due_time(stalling_run):
-    closed, opened = sorted(stalling_run("closed")), sorted(stalling_run("open"))
+def test_open_arrivals_continue_and_latency_counts_from_the_due_time(stalled):
+    closed, opened = stalled("closed", "open")
 
     assert len(opened) > len(closed) + 15  # 20 users, who had to wait for 3 to 4 posts each
     assert opened[int(len(opened) * 0.99)] > 1000
