@@ -1,5 +1,6 @@
 """Guessing passwords and signing up are limited, for each account and address."""
 
+import re
 import time
 
 import pytest
@@ -100,7 +101,8 @@ def test_an_unknown_name_and_an_inactive_person_are_answered_like_a_wrong_passwo
     answers.append([log_in(CREDENTIALS["password"], "eve", "4.4.4.4") for _ in range(11)])
 
     for same in zip(*answers, strict=True):
-        assert len({(answer.status_code, answer.content) for answer in same}) == 1
+        told = {(it.status_code, re.sub(rb"in \d+ seconds", b"", it.content)) for it in same}
+        assert len(told) == 1
         assert len({frozenset(answer.headers) for answer in same}) == 1
 
 
@@ -156,7 +158,8 @@ def test_sign_ups_from_one_address_are_limited(db, settings):
     assert sign_up().status_code == 201
     assert sign_up().status_code == 409
     refusal = sign_up(username="bob")
-    assert (refusal.status_code, refusal["Retry-After"]) == (429, "100")
+    assert refusal.status_code == 429
+    assert 90 < int(refusal["Retry-After"]) <= 100
     other = client_of(None).post(
         "/v1/signup/", ADA | {"username": "bob"}, format="json", REMOTE_ADDR="2.2.2.2"
     )
