@@ -8,9 +8,10 @@ import hypothesis
 import psutil
 import pytest
 from django.conf import settings as django_settings
+from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
 from django.db.models.expressions import DatabaseDefault
-from django.db.models.signals import post_save
+from django.db.models.signals import post_migrate, post_save
 from kombu import pools
 from redis import Redis, RedisCluster
 
@@ -44,8 +45,9 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if {"redis_environment", "celery_worker"} & set(item.fixturenames):
             item.add_marker("servers")
-    # Processes take longest, so they begin; pytest-django puts what uses no database last.
-    items.sort(key=lambda item: bool({"db", "transactional_db"} & set(item.fixturenames)))
+    # Processes take longest, so their files begin; pytest-django puts what uses no database last.
+    using = {it.path for it in items if {"db", "transactional_db"} & set(it.fixturenames)}
+    items.sort(key=lambda item: item.path in using)
 
 
 @pytest.fixture(scope="session")
@@ -63,6 +65,20 @@ def django_db_modify_db_settings(tmp_path_factory, django_db_modify_db_settings_
 def own_slots(tmp_path_factory):
     """Let no other process hash in the slots of these tests."""
     django_settings.HASHING_SLOTS_DIR = str(tmp_path_factory.mktemp("slots"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quickly_emptied():
+    """After a test with transactions of its own, make no permissions again: nobody has any.
+
+    PostgreSQL deletes the few rows, since TRUNCATE makes new files.
+    """
+    post_migrate.disconnect(create_contenttypes)
+    post_migrate.disconnect(dispatch_uid="django.contrib.auth.management.create_permissions")
+    if connection.vendor == "postgresql":
+        type(connection.ops).sql_flush = lambda self, style, tables, **_: [
+            f'DELETE FROM "{table}"' for table in tables
+        ]
 
 
 @pytest.fixture(autouse=True)
