@@ -89,17 +89,16 @@ def test_the_contract_tests_run_over_both_stores(command):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40
 
 
-def test_the_laboratory_finds_the_experiment_and_audits_its_variants(command, tmp_path):
-    variants = ("hybrid-plainstrings", "hybrid-plainrows")
-    chosen = f"--variants=sqlite-{variants[0]},sqlite-{variants[1]}"
-    done = command(RUN, chosen, "--shared", "--run-time=2s", f"--out={tmp_path}")
+def test_the_laboratory_finds_the_experiment_and_audits_a_variant_of_it(command, tmp_path):
+    """With the store in a table; the bench has the one in Redis."""
+    chosen = ("--variants=sqlite-hybrid-plainrows", "--shared", "--run-time=2s")
+    done = command(RUN, *chosen, f"--out={tmp_path}")
 
     assert done.returncode == 0, done.stderr
-    for variant in variants:
-        result = json.loads((tmp_path / f"sqlite-{variant}-1/result.json").read_text())
-        assert result["experiment"] == "quiet"
-        assert result["audit"]["ok"]
-        assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
+    result = json.loads((tmp_path / "sqlite-hybrid-plainrows-1/result.json").read_text())
+    assert result["experiment"] == "quiet"
+    assert result["audit"]["ok"]
+    assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
 
 
 def test_the_bench_draws_a_store(command, tmp_path):
