@@ -32,7 +32,7 @@ def here(aliases):
         return [alias for alias in aliases if alias in REDIS_STORES]
     if connection.vendor != "sqlite":
         return [alias for alias in aliases if alias not in REDIS_STORES]
-    return aliases
+    return list(aliases)
 
 
 REDIS_STORES = stores_with(needs_redis=True)

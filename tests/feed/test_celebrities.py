@@ -20,12 +20,12 @@ from feed.models import Celebrity, Epoch
 from feed.timeline import read_page, rebuild
 from feed.timeline_stores import get_timeline_store, timeline_stores
 from runtime.remembered import forget_all
-from tests.backends import HEALING_STORES
+from tests.backends import HEALING_STORES, here
 from tests.conftest import befriend, make_people
 from tests.feed.deliveries import audited, ids, posts_by
 from workers.chunks import plan_chunks
 
-PUSHED = [it for it in HEALING_STORES if it != "pull"]
+PUSHED = here(it for it in HEALING_STORES if it != "pull")
 PEOPLE = range(1, 6)
 FAN, OTHER = 2, 3
 

@@ -29,7 +29,7 @@ from feed.models import (
 from feed.selectors import read_timeline, unfinished_changes
 from feed.statements import insert_post
 from feed.timeline_stores import get_timeline_store
-from tests.backends import stores_with
+from tests.backends import here, stores_with
 from tests.conftest import client_of, make_people, whole_timelines
 from tests.feed.deliveries import audited
 
@@ -43,7 +43,7 @@ def at_once(monkeypatch):
     monkeypatch.setattr("feed.delivery.LOOK_AFTER_EVERY_S", 0)
 
 
-@pytest.fixture(params=stores_with(is_computed_on_read=False, is_healing=True))
+@pytest.fixture(params=here(stores_with(is_computed_on_read=False, is_healing=True)))
 def store(request, settings, friends, redis, redis_environment):
     """A store with a real cache of posts."""
     settings.CACHES = settings.CACHES | {"posts": post_cache(redis_environment["REDIS_URL"])}

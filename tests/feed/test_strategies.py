@@ -16,7 +16,7 @@ from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
 from feed.strategies import get_strategy, strategies
 from feed.timeline_stores import get_timeline_store, timeline_stores
-from tests.backends import DELIVERING, STORES
+from tests.backends import DELIVERING, STORES, here
 from tests.conftest import whole_timelines
 
 
@@ -25,7 +25,9 @@ def fit(strategy, store):
     return timeline_stores.classes()[store].accepts_partial_delivery or not needs_parts
 
 
-PAIRS = [(strategy, store) for strategy in DELIVERING for store in STORES if fit(strategy, store)]
+PAIRS = [
+    (strategy, store) for strategy in DELIVERING for store in here(STORES) if fit(strategy, store)
+]
 
 
 @pytest.fixture(params=PAIRS, ids="-".join)

@@ -9,7 +9,7 @@ from feed.models import Post
 from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
 from feed.visibility import POLICIES
-from tests.backends import STORES
+from tests.backends import STORES, here
 from tests.conftest import client_of, make_people, whole_timelines
 
 OWNER, FRIEND, STRANGER, BLOCKED, BLOCKER = 1, 2, 3, 4, 5
@@ -66,7 +66,7 @@ def test_a_persons_posts_are_shown_to_whoever_may_read_them(policy, post):
     ]
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=here(STORES))
 def store(request, settings, redis, friends):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", request.param
     whole_timelines()

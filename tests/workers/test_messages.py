@@ -10,7 +10,7 @@ import pytest
 from feed.models import Post
 from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
-from tests.backends import CELERY_STRATEGIES, WRITING_STORES
+from tests.backends import CELERY_STRATEGIES, WRITING_STORES, here
 from tests.conftest import whole_timelines
 from workers import messages
 from workers.messages import Messages
@@ -23,7 +23,7 @@ def strategy(request, settings, worker, friends, redis, monkeypatch):
     return request.param
 
 
-@pytest.fixture(params=WRITING_STORES)
+@pytest.fixture(params=here(WRITING_STORES))
 def store(request, settings, strategy):
     settings.FEED_TIMELINE_STORE = request.param
     whole_timelines()
