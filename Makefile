@@ -19,7 +19,7 @@ setup: .venv/ready ## create the Python environment in .venv/
 	touch $@
 
 ifdef FULL
-VARIANTS := $(VARIANTS),mysql_tuned-inline-setbased,mysql_tuned-outbox-setbased
+VARIANTS := $(VARIANTS),mysql_tuned-inline-setbased,mysql_tuned-outbox-setbased,postgres_tuned-outbox-setbased
 demo: servers
 endif
 demo: setup ## compare three variants at 500 users with the published figures
