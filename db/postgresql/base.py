@@ -97,7 +97,8 @@ class ImpatientWrapper(base.DatabaseWrapper):
             "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION_S,
         }
         settings = [f"-c {name}={round(1000 * seconds)}" for name, seconds in times.items()]
-        return params | {"options": " ".join([*settings, params.get("options", "")])}
+        # PgBouncer refuses a space at the end.
+        return params | {"options": " ".join([*settings, params.get("options", "")]).rstrip()}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
         params = dict(conn_params)

@@ -99,3 +99,9 @@ def test_the_server_keeps_the_plans_of_prepared_statements_only():
             assert cursor.fetchall() == [(1,)]
         cursor.execute("SELECT statement FROM pg_prepared_statements")
         assert cursor.fetchall() == [("SELECT $1::int",)]
+
+
+def test_options_have_no_space_at_the_end_which_pgbouncer_refuses():
+    options = connection.get_connection_params()["options"]
+
+    assert options == options.rstrip()
