@@ -32,11 +32,11 @@ image_of() { # IMAGE, as compose.yaml names it, with its version
 
 python=$(sed -n 's/^FROM \(python:[^ ]*\)$/\1/p' compose/Dockerfile)
 images=$python
-for name in mariadb redis rabbitmq haproxy prom/prometheus; do
+for name in mariadb postgres redis rabbitmq haproxy prom/prometheus; do
     images="$images $(image_of $name)"
 done
 
-recipe="$STAND_INS/Dockerfile $STAND_INS/images.sh $STAND_INS/mariadb"
+recipe="$STAND_INS/Dockerfile $STAND_INS/images.sh $STAND_INS/mariadb $STAND_INS/postgres"
 # shellcheck disable=SC2086
 if [ -z "$(find $recipe -newer "$SAVED" 2>&1)" ]; then
     docker load --quiet --input "$SAVED" >/dev/null
@@ -44,7 +44,7 @@ else
     : >"$FOLDER/images.log"
     make_debian bookworm
     make_image python "$python"
-    for name in mariadb redis rabbitmq haproxy prom/prometheus; do
+    for name in mariadb postgres redis rabbitmq haproxy prom/prometheus; do
         make_image "${name#*/}" "$(image_of $name)"
     done
     # shellcheck disable=SC2086

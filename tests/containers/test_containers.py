@@ -18,19 +18,26 @@ pytestmark = [pytest.mark.alone, pytest.mark.containers]
 
 SETTINGS = {
     "tuned": {},
+    "PostgreSQL": {
+        "COMPOSE_PROFILES": "postgres-tuned,redis,drainer",
+        "DATABASE_URL": "postgres://feed:$DATABASE_PASSWORD@postgres-tuned:5432/feed",
+    },
     "Celery": {
         "COMPOSE_PROFILES": "mysql-tuned,redis,rabbitmq,celery",
         "FEED_STRATEGY": "outbox_celery",
         "BROKER_URL": "amqp://feed:$BROKER_PASSWORD@rabbitmq:5672//",
     },
 }
-SCRAPED = {"tuned": {"app": 4, "drainer": 1}, "Celery": {"app": 4, "worker": 1}}
+DRAINED = {"app": 4, "drainer": 1}
+SCRAPED = {"tuned": DRAINED, "PostgreSQL": DRAINED, "Celery": {"app": 4, "worker": 1}}
 RESTARTED = {
     "tuned": ["app", "drainer", "prometheus", "proxy", "redis", "mysql-tuned"],
+    "PostgreSQL": ["drainer", "redis", "postgres-tuned"],
     "Celery": ["worker", "beat", "rabbitmq", "redis", "mysql-tuned"],
 }
 VERSIONS = {
     "mysql-tuned": ("mariadbd", "--version"),
+    "postgres-tuned": ("postgres", "--version"),
     "redis": ("redis-server", "--version"),
     "rabbitmq": ("rabbitmqctl", "--silent", "version"),
     "proxy": ("haproxy", "-v"),
