@@ -12,14 +12,15 @@ from django.db import OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
 TRACEBACK = "--traceback"
-MIGRATION_WAITS_S = 24 * 3600
-"""For a statement: an index of many rows takes long."""
+LONG = ("migrate", "seed_")
+LONG_WAITS_S = 24 * 3600
+"""For a statement of those: an index of many rows takes long, and PostgreSQL's COMMIT of many."""
 
 
 def run(argv: Sequence[str]) -> None:
     """Run a management command; exit with a line of advice, or with a traceback if asked for."""
-    if argv[1:2] == ["migrate"]:
-        os.environ.setdefault("DB_READ_TIMEOUT_S", str(MIGRATION_WAITS_S))
+    if argv[1:] and argv[1].startswith(LONG):
+        os.environ.setdefault("DB_READ_TIMEOUT_S", str(LONG_WAITS_S))
     try:
         execute_from_command_line(list(argv))
     except (ImproperlyConfigured, OperationalError, ProgrammingError, RedisError) as error:

@@ -70,9 +70,14 @@ def test_a_server_that_is_away_is_one_line_unless_a_traceback_is_asked_for(error
 
 @pytest.mark.parametrize(
     ("command", "set_to", "expected"),
-    [("migrate", None, "86400"), ("migrate", "10", "10"), ("drain", None, None)],
+    [
+        ("migrate", None, "86400"),
+        ("migrate", "10", "10"),
+        ("seed_people", None, "86400"),
+        ("drain", None, None),
+    ],
 )
-def test_only_migrations_wait_long_for_a_statement(command, set_to, expected, monkeypatch):
+def test_only_migrations_and_seeds_wait_for_long_statements(command, set_to, expected, monkeypatch):
     environment = {"DB_READ_TIMEOUT_S": set_to} if set_to else {}
     monkeypatch.setattr(os, "environ", environment)
     monkeypatch.setattr(command_line, "execute_from_command_line", lambda argv: None)
