@@ -21,6 +21,7 @@ from lab.faults.fault import (
     on_mysql,
     on_server,
     with_drainer,
+    without_celery,
 )
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, freeze
@@ -56,6 +57,7 @@ undo a statement ("Out of disk space in rollback"), and a supervisor starts it a
     at_stake="posts in flight",
     needs=(keeps_commits,),
     safeguard="receipts",
+    control_needs=(without_celery,),
 )
 def database_killed(running: Running, readers: Readers) -> int:
     in_flight = wait_for(lambda: running.query(PENDING))
@@ -168,7 +170,7 @@ def on_small_disk(running: Running) -> Iterator[None]:
 @fault(
     f"For {REFUSED_S:g} s, the file system of the database's tables is full; where MariaDB ends "
     "itself for that, it is started again when there is room.",
-    at_stake="refused requests",
+    at_stake="refused requests, and posts that wait",
     needs=(on_server,),
     safeguard="answers",
     unavailable=not_mariadb_or_not_root,
@@ -178,12 +180,13 @@ def database_disk_full(running: Running, readers: Readers) -> int:
     server = server_of(running)
     filler = tables_of(running) / "filler"
     with closing(running.connect()) as connection:
-        before = len(running.refused)
+        before, waiting = len(running.refused), 0
         try:
             fill(filler)
             if running.engine is MYSQL:  # which adds more than a page at a time to a file
                 use_up(connection)
             time.sleep(REFUSED_S)
+            waiting = running.query(PENDING)
             filler.unlink()
             connection.rollback()
         except MySQLdb.OperationalError as error:
@@ -192,7 +195,7 @@ def database_disk_full(running: Running, readers: Readers) -> int:
             filler.unlink(missing_ok=True)
             running.processes.stop(server.role)
             server.start()
-        return len(running.refused) - before
+        return len(running.refused) - before + waiting
 
 
 def fill(filler: Path) -> None:

@@ -100,6 +100,11 @@ def on_mysql(variant: Variant) -> bool:
     return variant.database.engine == "mysql"
 
 
+def without_celery(variant: Variant) -> bool:
+    """Posts are delivered so often that a random moment is in the middle of it."""
+    return not variant.uses_celery
+
+
 def with_drainer(variant: Variant) -> bool:
     """A drainer runs, rather than Celery; it may deliver only what requests leave behind."""
     return variant.drains and not variant.uses_celery

@@ -18,6 +18,7 @@ from feed.strategies import get_strategy, inline
 from feed.timeline_stores import get_timeline_store, redis_cluster
 from feed.timeline_stores.redis_cluster import Topology
 from feed.timeline_stores.ring import RingStore
+from feed.timeline_stores.rows import RowStore
 from lab.faults.unguarded.following import following
 from runtime.away import Server
 from web import api
@@ -83,6 +84,7 @@ def _activate_at_0(activate, self, pending, *, through):
 
 
 @without("seals", RingStore, "change")
+@without("seals", RowStore, "change")
 def _change_nothing(change, self, owner_ids, *, through):
     """Leave both timelines of a changed friendship as they are."""
     change(self, owner_ids, through=0)
