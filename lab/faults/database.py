@@ -186,7 +186,9 @@ def database_disk_full(running: Running, readers: Readers) -> int:
             if running.engine is MYSQL:  # which adds more than a page at a time to a file
                 use_up(connection)
             time.sleep(REFUSED_S)
-            waiting = running.query(PENDING)
+            cursor = connection.cursor()  # a new connection may find no room
+            cursor.execute(PENDING)
+            ((waiting,),) = cursor.fetchall()
             filler.unlink()
             connection.rollback()
         except MySQLdb.OperationalError as error:
