@@ -28,8 +28,8 @@ SETTINGS = {
         "BROKER_URL": "amqp://feed:$BROKER_PASSWORD@rabbitmq:5672//",
     },
 }
-DRAINED = {"app": 4, "drainer": 1}
-SCRAPED = {"tuned": DRAINED, "PostgreSQL": DRAINED, "Celery": {"app": 4, "worker": 1}}
+DRAINED = {"proxy": 1, "app": 4, "drainer": 1}
+SCRAPED = {"tuned": DRAINED, "PostgreSQL": DRAINED, "Celery": {"proxy": 1, "app": 4, "worker": 1}}
 RESTARTED = {
     "tuned": ["app", "drainer", "prometheus", "proxy", "redis", "mysql-tuned"],
     "PostgreSQL": ["drainer", "redis", "postgres-tuned"],
