@@ -36,7 +36,7 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 test-fast: setup ## run the tests without servers and processes; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## run every test; about 16 minutes on two cores
+test: setup servers ## run every test; about 15 minutes on two cores
 	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults"
 	$(REPLAYS) $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder tests/replays tests/web/test_access.py tests/web/test_schema.py
 	$(REPLAYS) $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 tests/replays
