@@ -119,10 +119,7 @@ def add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--drain-within", type=_seconds, metavar="TIME", help=drain)
     shared = "other programs use this machine too: judge the deliveries, not the figures"
     command.add_argument("--shared", action="store_true", help=shared)
-    resume = (
-        "keep the finished runs of --out that are of the same command and commit; none of code "
-        "that was changed since"
-    )
+    resume = "keep finished runs of --out of the same command and commit; none of uncommitted code"
     command.add_argument("--resume", action="store_true", help=resume)
     out = "where to write the results and their page (results/EXPERIMENT-TIME)"
     command.add_argument("--out", type=Path, metavar="DIR", help=out)

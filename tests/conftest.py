@@ -46,8 +46,9 @@ def pytest_collection_modifyitems(items):
         if {"redis_environment", "celery_worker"} & set(item.fixturenames):
             item.add_marker("servers")
     # Processes take longest, so their files begin; pytest-django puts what uses no database last.
-    using = {it.path for it in items if {"db", "transactional_db"} & set(it.fixturenames)}
-    items.sort(key=lambda item: item.path in using)
+    databases = {"db", "transactional_db"}
+    using_one = {item.path for item in items if databases & set(item.fixturenames)}
+    items.sort(key=lambda item: item.path in using_one)
 
 
 @pytest.fixture(scope="session")

@@ -25,7 +25,7 @@ from tests.conftest import befriend, make_people
 from tests.feed.deliveries import audited, ids, posts_by
 from workers.chunks import plan_chunks
 
-PUSHED = here(it for it in HEALING_STORES if it != "pull")
+PUSHED = here(alias for alias in HEALING_STORES if alias != "pull")
 PEOPLE = range(1, 6)
 FAN, OTHER = 2, 3
 

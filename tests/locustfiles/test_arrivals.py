@@ -37,7 +37,7 @@ def stalled(service, tmp_path):
     """
 
     def stall(files):
-        while not all(it.exists() and len(it.read_text().splitlines()) >= 30 for it in files):
+        while not all(file.exists() and len(file.read_text().splitlines()) >= 30 for file in files):
             time.sleep(0.05)
         parents = [psutil.Process(pid) for pid in service.processes.pids("web")]
         with frozen([p.pid for parent in parents for p in (parent, *parent.children())]):
