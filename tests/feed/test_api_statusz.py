@@ -9,6 +9,7 @@ from accounts.models import Friendship
 from feed import health, recent_rates
 from feed.models import Post
 from tests.conftest import client_of
+from tests.sessions import analyze
 
 pytestmark = pytest.mark.django_db(transaction=True)  # probes ask in threads of their own
 
@@ -99,4 +100,9 @@ def test_posts_beyond_the_read_limit_are_extrapolated(status, monkeypatch):
 
 
 def test_the_receipts_index_is_used(friends):
+    Post.objects.bulk_create(
+        Post(author_id=1, body="x", delivered_at="2026-01-01T00:00:00Z") for _ in range(1000)
+    )
+    analyze("feed_post")
+
     assert "post_backlog" in recent_rates.delivered()[:10].explain()
