@@ -13,9 +13,8 @@ REDIS = {
     "unacked_restore_interval": 1,
     "unacked_restore_throttle": 1,
     "socket_connect_timeout": 2,
-    # No socket_timeout: no request waits for the broker (workers/messages.py), and after a time-out
-    # kombu 5.7 counts a message that it couldn't acknowledge as one in work forever. A worker that
-    # had as many of them as it may fetch took no more. A host that is gone ends its connections.
+    # No socket_timeout: no request waits for the broker (workers/messages.py), and a host that is
+    # gone ends its connections.
     "socket_keepalive": True,
     "socket_keepalive_options": {
         socket.TCP_KEEPIDLE: GONE_AFTER_S // 2,
@@ -24,6 +23,11 @@ REDIS = {
     },
 }
 RABBITMQ = {"confirm_publish": True, "connect_timeout": 2, "read_timeout": 2, "write_timeout": 2}
+
+
+def transport(broker_url: str) -> str | None:
+    """Return the path of kombu's transport; None for the one that the URL names."""
+    return "workers.redis_broker:Transport" if broker_url.startswith("redis") else None
 
 
 def transport_options(broker_url: str) -> dict[str, Any]:

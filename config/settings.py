@@ -8,7 +8,7 @@ from pathlib import Path
 import environ
 
 from accounts.ids import MAX_ID
-from config.broker import TASK_TIME_LIMIT_S, transport_options
+from config.broker import TASK_TIME_LIMIT_S, transport, transport_options
 from config.cache import cache, post_cache
 from config.databases import connect
 from config.rates import rate
@@ -205,6 +205,7 @@ FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
 """Who may read a person's posts: "everyone", or "friends" (feed/visibility.py)."""
 
 CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
+CELERY_BROKER_TRANSPORT = transport(CELERY_BROKER_URL)
 CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL)
 CELERY_TASK_DEFAULT_QUEUE_TYPE = "quorum" if CELERY_BROKER_URL.startswith("amqp") else None
 CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
