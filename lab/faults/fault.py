@@ -12,12 +12,6 @@ from launch.variants import Variant
 
 Inject = Callable[[Running, Readers], int]
 Need = Callable[[Variant], bool]
-TYPICAL_WITHIN_S = 0.5
-"""Longest median time of the requests that are sent while a fault lasts: most are refused rather
-than kept waiting."""
-PROBES_WITHIN_S = 7.0
-"""Longest time that a health probe may take: without a proxy it may wait until a thread has given
-up on a server (3 s, and 2 s for a new connection)."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +41,12 @@ class Fault:
     """Why there is no safeguard to take out, where there is none."""
     refuses: bool = True
     """Requests may be refused while it lasts (503 or 429)."""
+    typical_within_s: float = 0.5
+    """Longest median time of the requests that are sent while it lasts: most are refused rather
+    than kept waiting."""
+    probes_within_s: float = 7.0
+    """Longest time that a health probe may take: without a proxy it may wait until a thread has
+    given up on a server (3 s, and 2 s for a new connection)."""
     hides_answers: bool = False
     """Clients may get no answer at all while it lasts, since what would answer is gone."""
     unavailable: Callable[[], str | None] = lambda: None

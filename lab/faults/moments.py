@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-from lab.faults.fault import TYPICAL_WITHIN_S, Fault
+from lab.faults.fault import Fault
 from lab.faults.readers import Readers
 from lab.faults.running import Answer, Running, repeated, wait_for
 from launch.processes import RunFailed
@@ -182,7 +182,7 @@ def does_harm(seen: Seen, fault: Fault) -> bool:
     """Return whether readers and clients saw what no safeguard would let through."""
     never_normal = any(moment.normal_s is None for moment in seen.moments)
     failed = failures(seen.answers, fault) > 0
-    return seen.wrong_pages > 0 or late(seen) > 0 or failed or never_normal
+    return seen.wrong_pages > 0 or late(seen, fault) > 0 or failed or never_normal
 
 
 def failures(answers: Mapping[str, float | None], fault: Fault) -> float:
@@ -191,9 +191,9 @@ def failures(answers: Mapping[str, float | None], fault: Fault) -> float:
     return sum(answers.get(kind) or 0 for kind in kinds)
 
 
-def late(seen: Seen) -> int:
+def late(seen: Seen, fault: Fault) -> int:
     """Return how many moments kept most requests waiting."""
-    return sum(moment.typical_s > TYPICAL_WITHIN_S for moment in seen.moments)
+    return sum(moment.typical_s > fault.typical_within_s for moment in seen.moments)
 
 
 def _normal_again(running: Running, readers: Readers, p99_s: float) -> float | None:

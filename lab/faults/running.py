@@ -140,6 +140,12 @@ class Running:
         self.processes.stop("workers")
         self.service.start_workers()
 
+    def restart_service(self) -> None:
+        """Stop app servers and those who deliver, and start them again."""
+        for role in ("proxy", "web", "workers"):
+            self.processes.stop(role)
+        self.service.start()
+
     def lack(self, safeguard: str) -> None:
         """Take a safeguard out of a service that runs ``lab.faults.unguarded``; "": none."""
         (self.folder / "lacking").write_text(safeguard)
@@ -156,11 +162,11 @@ class Running:
             return found
 
     def connect(self) -> Any:
-        """Return a new connection to the database."""
-        url = urlsplit(self.service.environments[0]["DATABASE_URL"])
-        if url.scheme == "sqlite":
+        """Return a new connection to the database, not through a proxy."""
+        if self.service.variant.database.profile is None:
             return sqlite3.connect(self.database, timeout=5)
-        return self.engine.connect(url)
+        url = self.server("database").environment["DATABASE_URL"]
+        return self.engine.connect(urlsplit(url))
 
     @property
     def engine(self) -> Engine:

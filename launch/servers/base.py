@@ -72,6 +72,8 @@ class Server(Backend):
         self.launcher = launcher
         self.port = free_port()
         self.address = processes.address(self.role)
+        self.added_environment: Mapping[str, str] = {}
+        """Further environment variables of an installed binary."""
 
     @abstractmethod
     def is_ready(self) -> bool: ...
@@ -186,7 +188,7 @@ def start_local(server: Server) -> None:
     server.processes.start(
         server.role,
         server.command(binary),
-        server.local_environment(),
+        {**server.local_environment(), **server.added_environment},
         stop_signal=server.stop_signal,
     )
 

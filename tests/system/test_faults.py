@@ -15,6 +15,7 @@ from lab.faults.catalogue import FAULTS
 from lab.faults.moments import does_harm, observe
 from lab.faults.redis import FROZEN_S, redis_of
 from lab.faults.running import audit_pages, serving, wait_for
+from lab.faults.slow_proxy import KINDS
 
 pytestmark = pytest.mark.faults
 
@@ -34,9 +35,11 @@ TRIED = [
     (POSTGRES, "connections-taken"),
     (POSTGRES, "database-killed"),
     (POSTGRES, "drainer-frozen"),
+    (POSTGRES, "slow-disk"),
     (CELERY, "broker-killed"),
     (RABBITMQ, "celery-worker-killed"),
 ]
+SLOW = [(OUTBOX, "slow-redis"), (POSTGRES, "slow-database"), (RABBITMQ, "slow-broker")]
 CONTROLS = ["connections-taken", "deletes", "redis-older-copy"]
 CONTROL_MOMENTS = 10
 
@@ -60,9 +63,9 @@ def serve(tmp_path_factory):
         yield service_of
 
 
-def observed(fault, running, folder):
-    """Let a fault happen once; assert that it did no harm, and return what was seen."""
-    seen = observe(fault, running, folder, moments=1)
+def observed(fault, running, folder, moments=1):
+    """Let a fault happen; assert that it did no harm, and return what was seen."""
+    seen = observe(fault, running, folder, moments=moments)
     timelines = audit_pages(running.service, running.folder / "accepted.csv")
     found = audit_of(seen, timelines, fault)
     assert found["ok"], (found, seen)
@@ -90,6 +93,11 @@ def ready(running):
 @pytest.mark.parametrize(("variant", "name"), TRIED)
 def test_nothing_is_lost_and_every_page_is_whole(variant, name, serve, tmp_path):
     observed(FAULTS[name], serve(variant), tmp_path)
+
+
+@pytest.mark.parametrize(("variant", "name"), SLOW)
+def test_no_kind_of_slowness_loses_anything(variant, name, serve, tmp_path):
+    observed(FAULTS[name], serve(variant), tmp_path, moments=len(KINDS))
 
 
 def test_no_request_waits_for_a_frozen_broker(serve, tmp_path):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from statistics import median
 from typing import Any
 
-from lab.faults.fault import PROBES_WITHIN_S, Fault
+from lab.faults.fault import Fault
 from lab.faults.moments import GOOD, REFUSED, Seen, late
 
 TIMED = ("late", "slow_probes", "never_normal")
@@ -28,8 +28,8 @@ def audit_of(
         "phantom": timelines["unexpected"],
         "wrong_pages": seen.wrong_pages,
         "bad_answers": sum(n for status, n in seen.answers.items() if status not in allowed),
-        "late": late(seen),
-        "slow_probes": int(seen.slowest_probe_s > PROBES_WITHIN_S),
+        "late": late(seen, fault),
+        "slow_probes": int(seen.slowest_probe_s > fault.probes_within_s),
         "never_normal": sum(moment.normal_s is None for moment in seen.moments),
     }
     judged = [count for kind, count in found.items() if not (is_busy and kind in TIMED)]
