@@ -16,7 +16,7 @@ from socket import create_connection
 
 from lab.faults.celery import supervised
 from lab.faults.database import server_of
-from lab.faults.fault import Need, fault, in_one_redis, on_server, with_celery, without_celery
+from lab.faults.fault import Need, fault, in_one_redis, on_server, with_celery
 from lab.faults.readers import PENDING, Readers
 from lab.faults.running import Running, wait_for
 from lab.faults.slow_proxy import KINDS
@@ -123,8 +123,7 @@ def slow_redis(running: Running, readers: Readers) -> int:
 @slow_server(
     TEXT.format("the database"),
     needs=(on_server, pends),
-    safeguard="receipts",
-    control_needs=(without_celery,),
+    safeguard="idempotency keys",
     around=partial(through_proxy, server_of),
 )
 def slow_database(running: Running, readers: Readers) -> int:

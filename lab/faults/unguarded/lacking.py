@@ -77,6 +77,11 @@ def _trust(_original, *_arguments):
     """Trust any store, whatever became of it or of the database."""
 
 
+@without("idempotency keys", services, "_promise")
+def _promise_nothing(_original, _post, _key):
+    """Write a post again when its request is repeated."""
+
+
 @without("floors", RingStore, "activate")
 def _activate_at_0(activate, self, pending, *, through):
     """Count a timeline that is created by a delivery as whole."""
