@@ -1,7 +1,8 @@
-"""The page at /: for people what this is and how to post, for programs where everything is."""
+"""The page at /: for people a small feed, for programs where everything is."""
 
 import base64
 import hashlib
+import re
 from functools import lru_cache
 from typing import Any
 
@@ -25,8 +26,9 @@ ANSWER = {
     "status": "/statusz",
 }
 POLICY = (
-    "default-src 'none'; style-src 'sha256-{style}'; img-src data:; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'"
+    "default-src 'none'; connect-src 'self'; script-src '{script}'; style-src '{style}'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
 
 
@@ -48,6 +50,11 @@ def _page(address: str) -> tuple[str, str]:
     """Return the page, with the service's address in its commands, and what a browser may load."""
     context: dict[str, Any] = {"address": address, **ANSWER}
     page = render_to_string("feed/home.html", context)
-    style = page.partition("<style>")[2].partition("</style>")[0]
-    digest = hashlib.sha256(style.encode()).digest()
-    return page, POLICY.format(style=base64.b64encode(digest).decode())
+    hashes = {tag: _hash_of(page, tag) for tag in ("script", "style")}
+    return page, POLICY.format(**hashes)
+
+
+def _hash_of(page: str, tag: str) -> str:
+    """Return the hash of what is in a tag, which a page has once."""
+    content = re.findall(rf"<{tag}\b.*?>(.*?)</{tag}>", page, re.DOTALL)
+    return "sha256-" + base64.b64encode(hashlib.sha256(content[0].encode()).digest()).decode()

@@ -59,8 +59,8 @@ def test_a_cache_may_keep_both_answers_apart(anyone, accept):
     assert response["Cache-Control"] == "public, max-age=300"
 
 
-def test_the_page_may_load_nothing(anyone):
+def test_the_page_may_run_its_own_script_only_and_ask_this_service_only(anyone):
     policy = ask(anyone, BROWSER)["Content-Security-Policy"]
 
-    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+    assert policy.startswith("default-src 'none'; connect-src 'self'; script-src 'sha256-")
     assert "unsafe" not in policy

@@ -47,6 +47,7 @@ def background(browser):
 def test_its_commands_work_as_printed(browser, live_server):
     """One person posts, and another finds the post in their feed; also for a second time."""
     show(browser, live_server.url, 1400, "light")
+    browser.find_element(By.CSS_SELECTOR, "footer summary").click()
     commands = browser.find_element(By.ID, "commands").text
 
     for _ in range(2):
