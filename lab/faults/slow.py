@@ -16,10 +16,10 @@ from socket import create_connection
 
 from lab.faults.celery import supervised
 from lab.faults.database import server_of
-from lab.faults.fault import Need, fault, in_one_redis, on_server, with_celery
+from lab.faults.fault import Need, fault, in_one_redis, on_server, with_celery, without_celery
 from lab.faults.readers import PENDING, Readers
 from lab.faults.running import Running, wait_for
-from lab.faults.slow_proxy import KINDS
+from lab.faults.slow_proxy import ANSWERS_LOST, KINDS
 from launch.processes import free_port
 from launch.servers.base import Server
 from launch.servers.proxies import Proxy
@@ -123,11 +123,23 @@ def slow_redis(running: Running, readers: Readers) -> int:
 @slow_server(
     TEXT.format("the database"),
     needs=(on_server, pends),
-    safeguard="idempotency keys",
+    safeguard="receipts",
+    control_needs=(without_celery,),
     around=partial(through_proxy, server_of),
 )
 def slow_database(running: Running, readers: Readers) -> int:
     return be_slow(running)
+
+
+@slow_server(
+    f"For {KINDS[ANSWERS_LOST].lasts_s:g} s, 2% of the answers of the database are lost with their "
+    "connections, after it acted.",
+    needs=(on_server, pends),
+    safeguard="idempotency keys",
+    around=partial(through_proxy, server_of),
+)
+def database_answers_lost(running: Running, readers: Readers) -> int:
+    return be_slow(running, ANSWERS_LOST)
 
 
 @slow_server(
@@ -140,10 +152,11 @@ def slow_broker(running: Running, readers: Readers) -> int:
     return be_slow(running)
 
 
-def be_slow(running: Running) -> int:
-    """Let the proxy be slow in the next kind, until data has met it; return what is at stake."""
+def be_slow(running: Running, kind: str | None = None) -> int:
+    """Let the proxy be slow in one kind, or the next, until data has met it; return what is at
+    stake."""
     (proxy,) = (it for it in running.service.servers if isinstance(it, SlowProxy))
-    kind, in_flight = next(proxy.turns), wait_for(lambda: running.query(PENDING))
+    kind, in_flight = kind or next(proxy.turns), wait_for(lambda: running.query(PENDING))
     began = time.monotonic()
     with proxy.slow(kind) as met:
         time.sleep(KINDS[kind].lasts_s)

@@ -39,12 +39,13 @@ class Kind(NamedTuple):
     server learns nothing until the next kind."""
 
 
+ANSWERS_LOST = "2 % of answers lost"
 KINDS: Mapping[str, Kind] = {
     "50 ms": Kind(late_s=0.05),
     "500 ms": Kind(late_s=0.5),
     "10 kB/s": Kind(bytes_per_s=10_000),
     "1 % resets": Kind(lost_requests=0.01),
-    "2 % of answers lost": Kind(lost_answers=0.02),
+    ANSWERS_LOST: Kind(lost_answers=0.02),
     "half-open": Kind(lasts_s=12.0, is_half_open=True),
 }
 

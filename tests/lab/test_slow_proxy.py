@@ -11,7 +11,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from lab.faults.slow import SlowProxy
-from lab.faults.slow_proxy import KINDS
+from lab.faults.slow_proxy import ANSWERS_LOST, KINDS
 from launch.processes import Processes
 from launch.servers import Redis
 
@@ -93,7 +93,7 @@ def test_some_requests_are_lost_before_the_server_acts(proxy, server):
 
 
 def test_some_answers_are_lost_after_the_server_acted(proxy, server):
-    with connected(proxy) as client, proxy.slow("2 % of answers lost"):
+    with connected(proxy) as client, proxy.slow(ANSWERS_LOST):
         answers = count_until_lost(client)
 
     assert int(server.get("count")) == answers + 1
