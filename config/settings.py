@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "accounts",
     "feed",
     "workers",
+    "stream",
     *env.list("EXTRA_APPS", default=[]),
 ]
 MIDDLEWARE = [

@@ -9,6 +9,7 @@ from django.db.models.functions import Now
 from accounts import limits, revocations, sessions
 from accounts.limits import Limited, Use
 from db.rows import delete_first
+from feed import journal
 from feed.models import IdempotencyKey
 from feed.timeline_stores import get_timeline_store
 from runtime.remembered import Pause
@@ -29,6 +30,7 @@ def remove_expired() -> bool:
         limits.remove_expired(),
         revocations.remove_expired(),
         sessions.remove_expired(),
+        delete_first(journal.old_steps(), "number"),
         get_timeline_store().remove_unread(),
     ]
     remove_surplus_keys()

@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 
 from accounts import blocks, friendships, limits
 from accounts.friendships import RequestState, friend_ids
-from feed import epochs
+from feed import epochs, journal
 from feed.models import AuthorChange, FriendshipChange
 
 logger = logging.getLogger(__name__)
@@ -106,11 +106,13 @@ def _note(person_id: int, friend_ids: Sequence[int]) -> None:
 
 def _finish_between(person_id: int, friend_id: int) -> None:
     """Finish all changes between two people, also one that another process hasn't finished yet."""
+    changed_at = time.monotonic()
     mine = Q(person_id=person_id, friend_id=friend_id)
     either = mine | Q(person_id=friend_id, friend_id=person_id)
     changes = list(FriendshipChange.objects.filter(either))
     if changes:
         _finish(changes)
+        journal.wait_for_streams(changed_at)
 
 
 def _finish(changes: Sequence[FriendshipChange]) -> None:

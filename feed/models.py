@@ -191,6 +191,19 @@ class AuthorChange(models.Model):
     objects: ClassVar[models.Manager["AuthorChange"]]
 
 
+class JournalStep(models.Model):
+    """Deliveries and deletions that streams show after those of earlier steps (feed.journal)."""
+
+    number = models.BigIntegerField(primary_key=True)
+    nonce = models.BigIntegerField()
+    """Random: a restored database uses the number again."""
+    news = models.BinaryField()
+    """Pairs of 64-bit numbers: a post's id, negative for a deletion, and its author's."""
+    written_at = models.DateTimeField(db_default=Now(), db_index=True)
+
+    objects: ClassVar[models.Manager["JournalStep"]]
+
+
 class Epoch(models.Model):
     """The one row that says into which store the receipts' deliveries went (``feed.epochs``)."""
 

@@ -1,15 +1,16 @@
 """Recipients of posts: of one, and of many for the stores that write outside the database."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import date
 from threading import Lock
 from typing import Any
 
 import numpy as np
-from django.db.models import Aggregate, Sum, TextField
+from django.db.models import Aggregate, QuerySet, Sum, TextField
 from numpy.typing import NDArray
 
-from accounts.models import Person
+from accounts.models import Friendship, Person
 from feed.celebrities import deliverable
 from feed.models import Post
 from feed.readers import delivered_since
@@ -48,17 +49,15 @@ def deliveries_of(posts: Sequence[Post]) -> Deliveries:
 def recipients_of(posts: Sequence[Post]) -> list[Ids]:
     """Return for each post the owners of the timelines that it is due in, its author first.
 
-    One query reads the versions of all authors, another the friends that are not cached at
-    these versions. So the friends are current, in any transaction.
+    They are current, in any transaction.
     """
-    author_ids = {post.author_id for post in posts}
-    versions = _versions(author_ids)
-    owners = remembered.get(versions)
-    if unknown := author_ids - owners.keys():
-        found = _with_themselves(unknown, _friends(unknown))
-        remembered.put(found, versions)
-        owners |= found
+    owners = _delivered.of({post.author_id for post in posts})
     return [owners[post.author_id] for post in posts]
+
+
+def circles_of(person_ids: AbstractSet[int]) -> dict[int, Ids]:
+    """Return each person with all their friends, also those whose timelines get no deliveries."""
+    return _all.of(person_ids)
 
 
 def _versions(author_ids: Iterable[int]) -> dict[int, Version]:
@@ -72,10 +71,25 @@ def _versions(author_ids: Iterable[int]) -> dict[int, Version]:
 class _Cached:
     """Owners by author and version; the oldest are evicted beyond ``MAX_CACHED_IDS``."""
 
-    def __init__(self) -> None:
+    def __init__(self, friendships: Callable[[], QuerySet[Friendship]]) -> None:
+        self._friendships = friendships
         self._owners: dict[int, tuple[Version, Ids]] = {}
         self._ids = 0
         self._lock = Lock()
+
+    def of(self, author_ids: AbstractSet[int]) -> dict[int, Ids]:
+        """Return the owners, each author first.
+
+        One query reads the versions of all authors, another the friends that are not cached at
+        these versions.
+        """
+        versions = _versions(author_ids)
+        owners = self.get(versions)
+        if unknown := author_ids - owners.keys():
+            found = _with_themselves(unknown, _friends(unknown, self._friendships()))
+            self.put(found, versions)
+            owners |= found
+        return owners
 
     def get(self, versions: Mapping[int, Version]) -> dict[int, Ids]:
         """Return the owners cached at exactly these versions."""
@@ -105,7 +119,7 @@ class _Cached:
             self._ids -= ENTRY_IDS + len(ids)
 
 
-remembered = _Cached()
+_delivered, _all = _Cached(deliverable), _Cached(Friendship.objects.all)
 
 
 def _with_themselves(author_ids: Iterable[int], friends: Mapping[int, Ids]) -> dict[int, Ids]:
@@ -116,28 +130,27 @@ def _with_themselves(author_ids: Iterable[int], friends: Mapping[int, Ids]) -> d
     }
 
 
-def _friends(author_ids: Iterable[int]) -> dict[int, Ids]:
-    """Return the friends of the authors who have any.
+def _friends(author_ids: Iterable[int], friendships: QuerySet[Friendship]) -> dict[int, Ids]:
+    """Return the friends of the authors who have any, among these friendships.
 
     The database joins the ids of an author into one text: half a million Python integers would
     cost more than their deliveries.
     """
     joined = list(
-        deliverable()
-        .filter(person_id__in=author_ids)
+        friendships.filter(person_id__in=author_ids)
         .values_list("person_id")
         .annotate(ids=_Joined("friend_id"), total=Sum("friend_id"))
     )
     friends = {author_id: np.fromstring(ids, np.int64, sep=",") for author_id, ids, _ in joined}
     # MySQL silently truncates at group_concat_max_len.
     cut = [author_id for author_id, _, total in joined if friends[author_id].sum() != total]
-    return friends | _friends_by_row(cut)
+    return friends | _friends_by_row(cut, friendships)
 
 
-def _friends_by_row(author_ids: Sequence[int]) -> dict[int, Ids]:
+def _friends_by_row(author_ids: Sequence[int], friendships: QuerySet[Friendship]) -> dict[int, Ids]:
     friends: dict[int, list[int]] = {author_id: [] for author_id in author_ids}
     if author_ids:
-        pairs = deliverable().filter(person_id__in=author_ids)
+        pairs = friendships.filter(person_id__in=author_ids)
         for author_id, friend_id in pairs.values_list("person_id", "friend_id"):
             friends[author_id].append(friend_id)
     return {author_id: np.array(ids, np.int64) for author_id, ids in friends.items()}

@@ -5,6 +5,7 @@ import feed.recipients
 from accounts.friendships import renew_versions, unfriend
 from accounts.models import Friendship, Person
 from feed import epochs
+from feed.celebrities import deliverable
 from feed.models import Post
 from feed.recipients import ENTRY_IDS, _Cached, _Joined, recipients_of
 from feed.timeline_stores import get_timeline_store
@@ -71,8 +72,8 @@ def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(frie
     """Another transaction commits between the two look-ups of a batch."""
     renew_versions(Person.objects.all())
 
-    def too_late(author_ids, look_up=feed.recipients._friends):
-        found = look_up(author_ids)
+    def too_late(*asked, look_up=feed.recipients._friends):
+        found = look_up(*asked)
         unfriend(1, 2)
         return found
 
@@ -83,7 +84,7 @@ def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(frie
 
 
 def test_the_oldest_are_evicted_beyond_the_limit(friends, monkeypatch):
-    monkeypatch.setattr(feed.recipients, "remembered", memory := _Cached())
+    monkeypatch.setattr(feed.recipients, "_delivered", memory := _Cached(deliverable))
     monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 7 + 3 * ENTRY_IDS)
     renew_versions(Person.objects.all())
 
@@ -94,7 +95,7 @@ def test_the_oldest_are_evicted_beyond_the_limit(friends, monkeypatch):
 
 
 def test_many_authors_without_friends_are_bounded_too(db, monkeypatch):
-    monkeypatch.setattr(feed.recipients, "remembered", memory := _Cached())
+    monkeypatch.setattr(feed.recipients, "_delivered", memory := _Cached(deliverable))
     monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 1000)
     make_people(100)
     renew_versions(Person.objects.all())
