@@ -108,6 +108,8 @@ class Variant:
     """The app server, as WEB_SERVER names it."""
     is_proxied: bool = False
     """HAProxy is in front, with app servers of their own for probes and slow requests."""
+    streams: bool = False
+    """A process of its own streams feeds."""
     is_pinned: bool = False
     """The load generator has a core to itself (``launch.processes``)."""
     caches: bool = False
@@ -263,6 +265,10 @@ PARTS: Mapping[str, Part] = {
     "proxy": Part(
         "HAProxy in front refuses what is too much: for a public service",
         with_fields(is_proxied=True),
+    ),
+    "stream": Part(
+        "a process that streams feeds: GET /v1/feed/stream",
+        with_fields(streams=True),
     ),
     "redis": Part(
         "a Redis as cache of posts, for variants without one; else as Celery's broker, as usual",

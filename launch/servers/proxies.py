@@ -51,6 +51,7 @@ class HAProxy(Proxy):
         apps: Sequence[str],
         probes: str,
         slow: str,
+        stream: str | None = None,
         app_requests: int = 16,
         settings: Path = HAPROXY_SETTINGS,
     ) -> None:
@@ -64,6 +65,7 @@ class HAProxy(Proxy):
         self.apps = apps
         self.probes = probes
         self.slow = slow
+        self.stream = stream
         self.app_requests = app_requests
         self.settings = settings
 
@@ -78,5 +80,6 @@ class HAProxy(Proxy):
             "APP_REQUESTS": str(self.app_requests),
             "PROBES": self.probes,
             "SLOW": self.slow,
+            **({"STREAM": self.stream} if self.stream else {}),
             **dict(zip(("APP", "APP_2"), self.apps, strict=False)),
         }
