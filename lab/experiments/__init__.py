@@ -21,6 +21,7 @@ PATHS = {
     "published-002": "replays.activity.published.EXPERIMENT",
     "published-003": "replays.author.published.EXPERIMENT",
     "published-004": "replays.export.published.EXPERIMENT",
+    "screens": "lab.experiments.screens.EXPERIMENT",
     "signup": "replays.signup.experiment.EXPERIMENT",
 }
 

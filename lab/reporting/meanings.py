@@ -6,6 +6,7 @@ ROLES = {
     "database": "the database",
     "redis": "Redis",
     "broker": "the broker",
+    "stream": "the process that streams feeds",
     "locust": "the load generator",
 }
 TIMES = {

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 FILE = "result.json"
-MEASURING = ("locust", "lab")
-"""Roles that are no part of the service: load generator, and laboratory with its sampler."""
+MEASURING = ("locust", "readers", "lab")
+"""Roles that are no part of the service: load generator, readers of streams, and laboratory with
+its sampler."""
 
 
 @dataclass

@@ -29,7 +29,19 @@ from launch.service import Service
 from launch.variants import Variant
 
 LATENCIES = ("mean", "p50", "p95", "p99", "max")
-ROLES = ("web", "workers", "database", "redis", "broker", "proxy", "collector", "locust", "lab")
+ROLES = (
+    "web",
+    "workers",
+    "database",
+    "redis",
+    "broker",
+    "proxy",
+    "stream",
+    "collector",
+    "readers",
+    "locust",
+    "lab",
+)
 SATURATED = 0.9
 """Locust has one thread. If that is busy, or waits for a core, for more of the time than this, the
 generator is the limit: requests that are answered wait for it to notice."""

@@ -1,0 +1,123 @@
+"""Reads many streams at once, and notes when each event came.
+
+python -m lab.running.streams --url http://127.0.0.1:8001 --tokens tokens.csv --count 9 --out FILE
+
+Comes back with Last-Event-ID when a stream ends. SIGTERM ends it: then FILE has a list with what
+each person's stream showed (``Shown``).
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import resource
+import signal
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from lab.systems.api import Person, read_people
+
+EVENT = re.compile(rb'id: (\S+)\n(?:event: (\w+)\ndata: (?:{"id":(\d+)|{})[^\n]*\n)?\n')
+"""An event, or a heartbeat; what stands between chunks is not matched."""
+COMES_BACK_S = (0.1, 1.0)
+OPENED_AT_ONCE = 100
+
+
+class Shown(NamedTuple):
+    """What one person's stream showed."""
+
+    person: int
+    opened_at: float
+    """Unix time of its first event, a gap: later posts are due."""
+    gaps: int
+    writes: int
+    """That had events."""
+    events: list[tuple[int, float]]
+    """Post ids and Unix times."""
+
+
+class Reading(asyncio.Protocol):
+    """One person's stream."""
+
+    def __init__(self, person: Person, host: str) -> None:
+        self._person, self._host = person, host
+        self._rest, self.last_id = b"", b""
+        self.shown = Shown(person.id, 0.0, 0, 0, [])
+        self.ended = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.WriteTransport)
+        self._rest = b""
+        transport.write(
+            f"GET /v1/feed/stream HTTP/1.1\r\nHost: {self._host}\r\n"
+            f"Authorization: Bearer {self._person.token}\r\n"
+            f"Last-Event-ID: {self.last_id.decode()}\r\n\r\n".encode()
+        )
+
+    def data_received(self, data: bytes) -> None:
+        now, text, end = time.time(), self._rest + data, 0
+        _, opened_at, gaps, writes, events = self.shown
+        before = len(events)
+        for event in EVENT.finditer(text):
+            end, self.last_id = event.end(), event[1]
+            if event[2] == b"post":
+                events.append((int(event[3]), now))
+            elif event[2] == b"gap":
+                gaps, opened_at = gaps + 1, opened_at or now
+        writes += len(events) > before
+        self.shown = Shown(self._person.id, opened_at, gaps, writes, events)
+        self._rest = text[end:]
+
+    def connection_lost(self, error: Exception | None) -> None:
+        self.ended.set()
+
+    async def keep_open(self, address: tuple[str, int], turns: asyncio.Semaphore) -> None:
+        while True:
+            self.ended.clear()
+            try:
+                async with turns:
+                    await asyncio.get_running_loop().create_connection(lambda: self, *address)
+                await self.ended.wait()
+            except OSError:
+                pass
+            await asyncio.sleep(random.uniform(*COMES_BACK_S))  # noqa: S311
+
+
+async def read(people: Sequence[Person], url: str) -> list[Reading]:
+    """Read the streams of these people until SIGTERM."""
+    parts, stopped, turns = urlsplit(url), asyncio.Event(), asyncio.Semaphore(OPENED_AT_ONCE)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+    readings = [Reading(person, parts.netloc) for person in people]
+    address = (parts.hostname or "", parts.port or 80)
+    tasks = [asyncio.create_task(reading.keep_open(address, turns)) for reading in readings]
+    await stopped.wait()
+    for task in tasks:
+        task.cancel()
+    return readings
+
+
+def spread(people: Sequence[Person], count: int) -> list[Person]:
+    """Return so many of the people, evenly far apart."""
+    return [people[number * len(people) // count] for number in range(count)]
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--url", required=True)
+    options.add_argument("--tokens", type=Path, required=True)
+    options.add_argument("--count", type=int, required=True)
+    options.add_argument("--out", type=Path, required=True)
+    chosen = options.parse_args()
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    people = spread(read_people(chosen.tokens), chosen.count)
+    readings = asyncio.run(read(people, chosen.url))
+    chosen.out.write_text(json.dumps([reading.shown for reading in readings]))
+
+
+if __name__ == "__main__":
+    main()
