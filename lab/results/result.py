@@ -74,7 +74,7 @@ class Result:
     undelivered: int | None = None
     """Posts of the run without a receipt at the audit."""
     due: int | None = None
-    """Deliveries of all posts of the run."""
+    """Deliveries of all posts, those of the seeding too."""
     backlog: list[tuple[float, int]] = field(default_factory=list)
     drain_s: float | None = None
     routes: dict[str, dict[str, Any]] = field(default_factory=dict)

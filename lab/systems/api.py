@@ -55,6 +55,12 @@ class Api:
         if status not in (202, 204):
             raise self._broken(person, f"PUT {path} is answered {status}")
 
+    def post(self, author: Person, body: str) -> None:
+        """Write a post."""
+        status = self._ask(author, "POST", "/v1/posts/", {"body": body}).status
+        if status != 201:
+            raise self._broken(author, f"POST /v1/posts/ is answered {status}")
+
     def feed(self, person: Person) -> Iterator[Post]:
         """Yield a feed to its end."""
         before = None
@@ -88,10 +94,12 @@ class Api:
         except ValueError:
             raise self._broken(person, f"{path} is no JSON") from None
 
-    def _ask(self, person: Person, method: str, path: str) -> urllib3.BaseHTTPResponse:
+    def _ask(
+        self, person: Person, method: str, path: str, body: Any = None
+    ) -> urllib3.BaseHTTPResponse:
         headers = {"Authorization": f"Bearer {person.token}"}
         try:
-            return self._pool.request(method, f"{self.url}{path}", headers=headers)
+            return self._pool.request(method, f"{self.url}{path}", headers=headers, json=body)
         except HTTPError as error:
             why = str(getattr(error, "reason", error)).rpartition(": ")[2]
             what = f"no answer ({why}): is the service up, and its address right?"

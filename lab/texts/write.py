@@ -28,7 +28,18 @@ MARKED = re.compile(
     r"(<!-- figures: (\S+?)(?: (\S+))?: (.*?) -->)(.*?)(<!-- /figures -->)", re.DOTALL
 )
 MEASURED = (
-    *("accounts", "config", "db", "feed", "launch", "locustfiles", "runtime", "web", "workers"),
+    *(
+        "accounts",
+        "config",
+        "db",
+        "feed",
+        "launch",
+        "locustfiles",
+        "runtime",
+        "stream",
+        "web",
+        "workers",
+    ),
     *("compose/mysql", "compose/postgresql", "constraints.txt", "lab/experiments", "lab/results"),
     *("lab/running", "lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
     ":(exclude)locustfiles/ending.py",  # of a run by hand: the laboratory audits by itself

@@ -58,8 +58,8 @@ def diagrams(lesson):
     return re.findall(r"^```mermaid\n(.*?)^```", lesson.read_text(), re.MULTILINE | re.DOTALL)
 
 
-def test_the_course_has_twelve_lessons():
-    assert len(LESSONS) == 12
+def test_the_course_has_thirteen_lessons():
+    assert len(LESSONS) == 13
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=str)

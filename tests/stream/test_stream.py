@@ -8,7 +8,7 @@ from collections import Counter
 from threading import Event, Thread
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from accounts.services import set_active
 from feed.delivery import deliver
@@ -55,6 +55,7 @@ def posting(author_id, ids):
     def work():
         while not stopped.wait(0.02):
             ids.extend(publish(author_id))
+        connections.close_all()
 
     thread = Thread(target=work)
     thread.start()
@@ -131,13 +132,15 @@ def test_a_stream_ends_when_its_person_is_deactivated(process):
     assert client.statuses[0] == 200
 
 
-def test_a_log_out_ends_its_stream(process):
-    _, port = process
+def test_a_log_out_ends_its_stream(tmp_path):
     person = {"username": "ada", "password": "a long pass phrase"}
     web = client_of(None)
     web.post("/v1/signup/", person, format="json")
     tokens = web.post("/v1/token/", person, format="json").json()
-    with reading(client := Client(None, port, token=tokens["access"])):
+    with (
+        streaming(tmp_path) as (_, (port,)),
+        reading(client := Client(None, port, token=tokens["access"])),
+    ):
         web.post("/v1/token/logout/", {"refresh": tokens["refresh"]}, format="json")
         wait_until(lambda: 401 in client.statuses, LONG_S)
 

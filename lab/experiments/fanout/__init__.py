@@ -109,7 +109,7 @@ def _record_receipts(
     if of_window:
         result.waiting = sum(r.delivered_at is None for r in of_window) / len(of_window)
     result.undelivered = sum(receipt.delivered_at is None for receipt in receipts)
-    result.due = sum(receipt.deliveries for receipt in receipts)
+    result.due = sum(receipt.deliveries for receipt in written)
     result.extra |= _sizes(of_window, read_at)
     result.deliveries = figures.deliveries(receipts, *window)
     result.deliveries_per_s = round(result.deliveries / result.window_s, 1)

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import time
 import urllib.request
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -11,13 +12,14 @@ from pathlib import Path
 
 from lab.experiments import fanout
 from lab.experiments.base import Experiment, Measured, RunOptions
-from lab.experiments.screens.presentation import POST, PRESENTATION, STREAMED
+from lab.experiments.screens.presentation import POLLS, POST, PRESENTATION, STREAMED
 from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, OpenLoad, generate
 from lab.running.screens import Accepted, read_accepted
 from lab.running.streams import Shown, spread
 from lab.systems.api import READERS, Api, Person, read_people
+from launch.processes import RunFailed
 from launch.service import Seed, Service
 
 LOCUSTFILE = "locustfiles/open_load.py"
@@ -27,6 +29,7 @@ WARM_UP_S = 5
 TIMEOUT_S = 10
 STREAMS = (0, 100, 1000, 5000)
 POLLS_PER_S = 500
+PERCENTILES = ("p50", "p99", "max")
 OPENED_WITHIN_S = 120
 READING = (sys.executable, "-m", "lab.running.streams")
 
@@ -36,13 +39,13 @@ def loads(options: RunOptions) -> list[Load]:
     names = [f"streams{count}" for count in STREAMS]
     others = [name for name in (options.loads or "").split(",") if STREAMED.fullmatch(name)]
     streamed = [_load(name, options) for name in dict.fromkeys((*names, *others))]
-    return [_load("polls", options, reads_per_s=POLLS_PER_S), *streamed]
+    return [_load(POLLS, options, reads_per_s=POLLS_PER_S), *streamed]
 
 
 def _load(name: str, options: RunOptions, *, reads_per_s: float = 0.0) -> Load:
     posts, run_time_s = options.users or POSTS_PER_S, options.run_time_s or RUN_TIME_S
     return OpenLoad(
-        posts,
+        posts + round(reads_per_s),
         run_time_s,
         LOCUSTFILE,
         name=name,
@@ -60,7 +63,9 @@ def streams_of(load: Load) -> int:
 
 
 def generate_with_streams(load: Load, service: Service, out: Path) -> Load:
-    """Open the streams, and run the load."""
+    """Open the streams, or see to it that there are pages to read, and run the load."""
+    if load.name == POLLS:
+        _fill_pages(Api(service.url), read_people(service.tokens))
     if count := streams_of(load):
         url = f"http://{service.processes.address('stream')}:{service.stream_port}"
         people = (f"--tokens={service.tokens}", f"--count={count}")
@@ -72,6 +77,18 @@ def generate_with_streams(load: Load, service: Service, out: Path) -> Load:
                 "readers", lambda: _open(url) == count, within_s=OPENED_WITHIN_S
             )
     return generate(load, service, out)
+
+
+def _fill_pages(api: Api, people: Sequence[Person]) -> None:
+    """Let so many people post that everybody has a friend's post, in a ring; wait for the last."""
+    apart = max(1, len(api.friends(people[0])) // 2)
+    for author in people[::apart]:
+        api.post(author, "hello")
+    give_up_at = time.monotonic() + OPENED_WITHIN_S
+    while not api.page(author)[0]:
+        if time.monotonic() > give_up_at:
+            raise RunFailed("a post before the load was not delivered")
+        time.sleep(0.1)
 
 
 def _open(url: str) -> int:
@@ -114,41 +131,45 @@ def _record(
     accepted: Sequence[Accepted],
 ) -> None:
     result, (start, end) = measured.result, measured.requests.window
+    findings, times = compare_with(accepted, circles, shown)
+    took_ms = [(at - sent_at) * 1000 for sent_at, at in times if start <= sent_at < end]
+    took = figures.percentiles(took_ms, PERCENTILES)
+    events, writes = sum(len(one.events) for one in shown), sum(one.writes for one in shown)
+    in_window = sum(start <= at < end for one in shown for _, at in one.events)
+    result.extra |= {f"stream_{name}_ms": ms for name, ms in took.items()} | {
+        "events_per_s": in_window / result.window_s,
+        "events_per_write": events / writes if writes else None,
+        "stream_us": (result.cpu_s.get("stream") or 0.0) * 1e6 / in_window if in_window else None,
+        "gaps": float(sum(one.gaps - 1 for one in shown)),
+    }
+    assert result.audit is not None
+    result.audit |= {**findings, "ok": result.audit["ok"] and not findings.total()}
+
+
+def compare_with(
+    accepted: Sequence[Accepted], circles: Mapping[int, frozenset[int]], shown: Sequence[Shown]
+) -> tuple[Counter[str], list[tuple[float, float]]]:
+    """Compare what streams showed with the accepted posts of their people's circles.
+
+    Returns how many were unseen, seen twice, or not of the circle, and for each post that was due
+    on a screen when it was sent and shown, in Unix time; infinity if never.
+    """
     by_author: dict[int, list[Accepted]] = defaultdict(list)
     for post in accepted:
         by_author[post.author].append(post)
     authors = {post.id: post.author for post in accepted}
-    took_ms: list[float] = []
-    findings: Counter[str] = Counter()
-    for stream in shown:
-        circle, times = circles[stream.person], Counter(post_id for post_id, _ in stream.events)
-        at = dict(reversed(stream.events))
-        due = [post for author in circle for post in by_author[author]]
-        due = [post for post in due if post.sent_at > stream.opened_at]
-        findings["unseen"] += sum(post.id not in times for post in due)
-        findings["seen_twice"] += sum(count - 1 for count in times.values())
-        findings["foreign"] += sum(
-            authors.get(post_id, stream.person) not in circle for post_id in times
-        )
-        took_ms += [
-            (at.get(post.id, inf) - post.sent_at) * 1000
-            for post in due
-            if start <= post.sent_at < end
+    findings, times = Counter[str](), list[tuple[float, float]]()
+    for one in shown:
+        circle, at = circles[one.person], dict(reversed(one.events))
+        posts = (post for author in circle for post in by_author[author])
+        due = [
+            (post.sent_at, at.get(post.id, inf)) for post in posts if post.sent_at > one.opened_at
         ]
-    events, writes = sum(len(stream.events) for stream in shown), sum(s.writes for s in shown)
-    in_window = sum(start <= at < end for stream in shown for _, at in stream.events)
-    result.extra |= {
-        **{
-            f"stream_{name}_ms": ms
-            for name, ms in figures.percentiles(took_ms, ("p50", "p99", "max")).items()
-        },
-        "events_per_s": in_window / result.window_s,
-        "events_per_write": events / writes if writes else None,
-        "stream_us": (result.cpu_s.get("stream") or 0.0) * 1e6 / in_window if in_window else None,
-        "gaps": float(sum(stream.gaps for stream in shown) - len(shown)),
-    }
-    assert result.audit is not None
-    result.audit |= {**findings, "ok": result.audit["ok"] and not findings.total()}
+        times += due
+        findings["unseen"] += sum(shown_at == inf for _, shown_at in due)
+        findings["seen_twice"] += len(one.events) - len(at)
+        findings["foreign"] += sum(authors.get(post, one.person) not in circle for post in at)
+    return findings, times
 
 
 EXPERIMENT = Experiment(
@@ -157,7 +178,6 @@ EXPERIMENT = Experiment(
     suits=lambda variant, load: variant.streams or not streams_of(load),
     locustfile=LOCUSTFILE,
     seed=Seed(people=20_000),
-    seeding=(("seed_posts", "--each=1", "--days=1"),),
     watches=True,
     loads=loads,
     generate=generate_with_streams,
