@@ -50,10 +50,9 @@ class Stream:
         self.is_behind = True
         self.is_ended = False
         self._position = position
-        self._pending = [b"retry: %d\n\n" % random.randint(*RECONNECT_MS)]  # noqa: S311
+        self._pending: list[bytes] = []
         self._pending_since = self.written_at = time.monotonic()
         self._wake = asyncio.Event()
-        self._wake.set()
 
     def behind(self) -> Behind:
         return Behind(self.person_id, self._position)
@@ -78,6 +77,7 @@ class Stream:
 
     async def events(self) -> AsyncIterator[bytes]:
         """Yield what is to be written, whenever the client has taken what was before."""
+        yield b"retry: %d\n\n" % random.randint(*RECONNECT_MS)  # noqa: S311
         while not self.is_ended:
             await self._wake.wait()
             self._wake.clear()
@@ -169,20 +169,22 @@ class Hub:
                 opened.set_result(stream)
 
     async def _tell(self, reading: Reading) -> None:
-        behind = [stream for stream in self._streams if stream.is_behind][:MOST_OPENED]
+        behind = [stream for stream in self._streams if stream.is_behind]
+        behind = sorted(behind, key=lambda stream: stream.written_at)[:MOST_OPENED]
         current = [stream for stream in self._streams if not stream.is_behind]
         listening = np.array(sorted({stream.person_id for stream in current}), np.int64)
         begin = reading.end
         told: Told = await self._in_thread(
             reading.read, listening, [stream.behind() for stream in behind]
         )
+        # Those who are behind first: else a busy process would leave the same ones behind for ever.
+        for stream, lacked in zip(behind, told.behind, strict=True):
+            stream.put(lacked, told.read_at, stream.behind().position)
         gap = GAP % str(told.end).encode()
         for stream in current:
             text = gap if told.current is None else told.current.get(stream.person_id)
             if text and not stream.is_behind:
                 stream.put(text, told.read_at, begin)
-        for stream, text in zip(behind, told.behind, strict=True):
-            stream.put(text, told.read_at, stream.behind().position)
         silent_since = time.monotonic() - HEARTBEAT_S
         for stream in current:
             if stream.written_at < silent_since and not stream.is_behind:

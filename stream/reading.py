@@ -70,38 +70,29 @@ class Reading:
 
         ``listening``: the people, ascending, whose streams were told all news before.
         """
-        begin = self.end
         self._journal.look()
-        end, later = self._journal.end, self._journal.since(begin)
-        resumed = self._resume(behind) if behind else []
-        current: dict[int, bytes] | None = None if later is None else {}
+        later = self._journal.since(self.end)
+        lacking = [self._journal.since(one.position) for one in behind]
+        posts = hydrate(_post_ids(later.news[:, 0])) if later and len(listening) else {}
+        posts_behind = hydrate(_lacked(behind, lacking)) if behind else {}
         read_at = time.monotonic()
-        if later and len(later.news) and len(listening):
-            posts = hydrate(_post_ids(later.news[:, 0]))
-            read_at = time.monotonic()
-            current = _for_listening(later, listening, posts)
-        self.end = end
-        return Told(read_at, end, current, resumed)
+        current = None if later is None else _for_listening(later, listening, posts)
+        resumed = self._resumed(behind, lacking, posts_behind)
+        self.end = self._journal.end
+        return Told(read_at, self.end, current, resumed)
 
-    def _resume(self, behind: Sequence[Behind]) -> list[bytes]:
+    def _resumed(
+        self,
+        behind: Sequence[Behind],
+        lacking: Sequence[Later | None],
+        posts: Mapping[int, bytes],
+    ) -> list[bytes]:
         """Return the events that each stream lacks, or a gap."""
-        gap, person_ids = GAP % str(self._journal.end).encode(), {one.person_id for one in behind}
-        laters = [self._journal.since(one.position) for one in behind]
-        circles = circles_of(person_ids)
-        posts = hydrate(
-            list(
-                {
-                    post_id
-                    for one, later in zip(behind, laters, strict=True)
-                    if later
-                    for post_id in _post_ids(_rows_of(later, circles[one.person_id])[1])
-                }
-            )
-        )
-        circles = circles_of(person_ids)  # hydrating took time
+        gap = GAP % str(self._journal.end).encode()
+        circles = circles_of({one.person_id for one in behind})
         return [
             gap if later is None else _events(later, circles[one.person_id], posts, gap)
-            for one, later in zip(behind, laters, strict=True)
+            for one, later in zip(behind, lacking, strict=True)
         ]
 
 
@@ -129,7 +120,7 @@ def _authenticated(token: bytes) -> TokenPerson | None:
 
 def _for_listening(later: Later, listening: Ids, posts: Mapping[int, bytes]) -> dict[int, bytes]:
     told: dict[int, list[bytes]] = defaultdict(list)
-    news = later.news.tolist()
+    news = later.news.tolist() if len(listening) else []
     circles = circles_of({author_id for _, author_id in news})
     readers = {author_id: _among(circle, listening) for author_id, circle in circles.items()}
     for row, (post_id, author_id) in enumerate(news):
@@ -149,6 +140,14 @@ def _rows_of(later: Later, circle: Ids) -> tuple[Ids, Ids]:
     """Return the rows of the news of a person's friends and own, and their post ids."""
     rows = np.flatnonzero(np.isin(later.news[:, 1], circle))
     return rows, later.news[rows, 0]
+
+
+def _lacked(behind: Sequence[Behind], lacking: Sequence[Later | None]) -> list[int]:
+    """Return the posts that streams lack, as far as friends are the same when they are told."""
+    circles = circles_of({one.person_id for one in behind})
+    pairs = [(later, circles[one.person_id]) for one, later in zip(behind, lacking, strict=True)]
+    ids = [_rows_of(later, circle)[1] for later, circle in pairs if later]
+    return _post_ids(np.unique(np.concatenate(ids))) if ids else []
 
 
 def _events(later: Later, circle: Ids, posts: Mapping[int, bytes], gap: bytes) -> bytes:
