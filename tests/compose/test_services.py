@@ -189,7 +189,10 @@ def test_folders_in_memory_can_be_written_after_a_restart_too(name):
     ("name", "reached"),
     [
         ("locust-worker", {"locust-master", "proxy"}),
-        ("proxy", {"app", "probes", "slow", "locust-master", "locust-worker", "prometheus"}),
+        (
+            "proxy",
+            {"app", "probes", "slow", "stream", "locust-master", "locust-worker", "prometheus"},
+        ),
         ("prometheus", {"app", "probes", "slow", "drainer", "worker", "grafana", "proxy"}),
         ("grafana", {"app", "probes", "slow", "drainer", "worker", "prometheus"}),
     ],

@@ -53,7 +53,7 @@ def test_a_name_tells_what_a_variant_needs(name, fields):
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        ("sqlite-task-bulk@kafka", "'kafka' is none of granian, proxy, redis"),
+        ("sqlite-task-bulk@kafka", "'kafka' is none of granian, proxy, stream, redis"),
         ("sqlite-task-bulk@rabbitmq+", "'' is none of granian"),
         ("sqlite-outbox-bulk@", "'' is none of granian"),
         ("sqlite-outbox-bulk@redis9", "did you mean redis?"),
