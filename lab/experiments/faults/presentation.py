@@ -11,7 +11,7 @@ from lab.results.result import Figure, Result
 from lab.results.summary import Summary
 from launch.variants import Variant
 
-UNSAFE = ("lost", "duplicated", "phantom", "wrong_pages", "late")
+UNSAFE = ("lost", "duplicated", "phantom", "wrong_pages", "late", "never_normal")
 NORMAL = Column("normal after s", extra("normal_s"), brief=True)
 
 
