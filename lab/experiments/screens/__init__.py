@@ -85,7 +85,7 @@ def _fill_pages(api: Api, people: Sequence[Person]) -> None:
     for author in people[::apart]:
         api.post(author, "hello")
     give_up_at = time.monotonic() + OPENED_WITHIN_S
-    while not api.page(author)[0]:
+    while all(post.author != author.id for post in api.page(author)[0]):
         if time.monotonic() > give_up_at:
             raise RunFailed("a post before the load was not delivered")
         time.sleep(0.1)
