@@ -2,8 +2,8 @@
 
 python -m lab.running.streams --url http://127.0.0.1:8001 --tokens tokens.csv --count 9 --out FILE
 
-Comes back with Last-Event-ID when a stream ends. SIGTERM ends it: then FILE has a list with what
-each person's stream showed (``Shown``).
+Comes back with Last-Event-ID when a stream ends. After SIGTERM it ends when nothing comes any more:
+then FILE has a list with what each person's stream showed (``Shown``).
 """
 
 import argparse
@@ -25,6 +25,8 @@ EVENT = re.compile(rb'id: (\S+)\n(?:event: (\w+)\ndata: (?:{"id":(\d+)|{})[^\n]*
 """An event, or a heartbeat; what stands between chunks is not matched."""
 COMES_BACK_S = (0.1, 1.0)
 OPENED_AT_ONCE = 100
+QUIET_S = 2.0
+"""Without an event for so long, everything has come."""
 
 
 class Shown(NamedTuple):
@@ -88,13 +90,16 @@ class Reading(asyncio.Protocol):
 
 
 async def read(people: Sequence[Person], url: str) -> list[Reading]:
-    """Read the streams of these people until SIGTERM."""
+    """Read the streams of these people until SIGTERM, and then until nothing comes any more."""
     parts, stopped, turns = urlsplit(url), asyncio.Event(), asyncio.Semaphore(OPENED_AT_ONCE)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     readings = [Reading(person, parts.netloc) for person in people]
     address = (parts.hostname or "", parts.port or 80)
     tasks = [asyncio.create_task(reading.keep_open(address, turns)) for reading in readings]
     await stopped.wait()
+    before = -1
+    while before < (before := sum(len(reading.shown.events) for reading in readings)):
+        await asyncio.sleep(QUIET_S)
     for task in tasks:
         task.cancel()
     return readings

@@ -1,6 +1,7 @@
 """The last mile: posts to the screens of people whose feeds are streamed, or polled."""
 
 import json
+import os
 import sys
 import time
 import urllib.request
@@ -9,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from math import inf
 from pathlib import Path
+from signal import SIGTERM
 
 from lab.experiments import fanout
 from lab.experiments.base import Experiment, Measured, RunOptions
@@ -30,7 +32,7 @@ TIMEOUT_S = 10
 STREAMS = (0, 100, 1000, 5000)
 POLLS_PER_S = 500
 PERCENTILES = ("p50", "p99", "max")
-OPENED_WITHIN_S = 120
+OPENED_WITHIN_S = CATCH_UP_S = 120
 READING = (sys.executable, "-m", "lab.running.streams")
 
 
@@ -107,10 +109,22 @@ def conclude(measured: Measured) -> None:
     if result.balance:
         result.balance.accepted = posts
     if count and result.audit is not None:
-        service.processes.stop("readers")
+        with stage("wait for the last events"):
+            ended_at = _end_reading(service)
         shown = [Shown(*row) for row in json.loads(_file(service).read_text())]
         accepted = read_accepted(measured.folder / "accepted.csv")
-        _record(measured, circles, shown, accepted)
+        _record(measured, circles, shown, accepted, ended_at)
+
+
+def _end_reading(service: Service) -> float:
+    """Let the readers end when nothing comes any more; return the Unix time then."""
+    for pid in service.processes.pids("readers"):
+        os.kill(pid, SIGTERM)
+    give_up_at = time.monotonic() + CATCH_UP_S
+    while not service.processes.have_ended("readers") and time.monotonic() < give_up_at:
+        time.sleep(0.1)
+    service.processes.stop("readers")
+    return time.time()
 
 
 def _file(service: Service) -> Path:
@@ -129,10 +143,13 @@ def _record(
     circles: Mapping[int, frozenset[int]],
     shown: Sequence[Shown],
     accepted: Sequence[Accepted],
+    ended_at: float,
 ) -> None:
+    """What was never shown counts as waiting until the end."""
     result, (start, end) = measured.result, measured.requests.window
     findings, times = compare_with(accepted, circles, shown)
-    took_ms = [(at - sent_at) * 1000 for sent_at, at in times if start <= sent_at < end]
+    waited = [(sent_at, min(at, ended_at)) for sent_at, at in times if start <= sent_at < end]
+    took_ms = [(at - sent_at) * 1000 for sent_at, at in waited]
     took = figures.percentiles(took_ms, PERCENTILES)
     events, writes = sum(len(one.events) for one in shown), sum(one.writes for one in shown)
     in_window = sum(start <= at < end for one in shown for _, at in one.events)
