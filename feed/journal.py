@@ -8,6 +8,7 @@ processes have the same order, without a lock, and those who deliver have nothin
 
 import secrets
 import time
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -64,21 +65,10 @@ class Step(NamedTuple):
     number: int
     nonce: int
     news: News
-
-
-class Later:
-    """The news of some steps, without the first rows that were told."""
-
-    def __init__(self, steps: Sequence[Step], told: int) -> None:
-        self.news = np.concatenate([step.news for step in steps])[told:]
-        self._steps = steps
-        self._ends = np.cumsum([len(step.news) for step in steps]) - told
-
-    def position(self, row: int) -> Position:
-        """Return the position behind a row."""
-        at = int(np.searchsorted(self._ends, row, side="right"))
-        step = self._steps[at]
-        return Position(step.number, step.nonce, len(step.news) - int(self._ends[at]) + row + 1)
+    written_at: float
+    """By this process's clock."""
+    begin: int
+    """Rows before it in this process's copy."""
 
 
 class Journal:
@@ -92,28 +82,40 @@ class Journal:
         last = self._steps[-1]
         return Position(last.number, last.nonce, len(last.news))
 
+    def row(self, position: Position) -> int | None:
+        """Return the first row after a position; None if that isn't known any more."""
+        at = position.step - self._steps[0].number
+        if not 0 <= at < len(self._steps) or self._steps[at].nonce != position.nonce:
+            return None
+        return self._steps[at].begin + min(position.told, len(self._steps[at].news))
+
+    def news(self, row: int) -> News:
+        """Return the news from a row on."""
+        at = self._at(row)
+        found = np.concatenate([step.news for step in islice(self._steps, at, None)])
+        return found[row - self._steps[at].begin :]
+
+    def position(self, row: int) -> Position:
+        """Return the position behind a row."""
+        step = self._steps[self._at(row)]
+        return Position(step.number, step.nonce, row - step.begin + 1)
+
     def look(self) -> None:
         """Read the steps of others, and append what nobody has written yet.
 
-        Afterwards ``since`` knows no position of before if the database was restored or emptied.
+        Afterwards ``row`` knows no position of before if the database was restored or emptied.
         """
         while not (self._read() and self._append()):
             pass
-        while self._written_at[0] < time.monotonic() - KEEP_S:
-            self._written_at.popleft()
+        while self._steps[0].written_at < time.monotonic() - KEEP_S:
             self._known.difference_update(self._steps.popleft().news[:, 0].tolist())
 
-    def since(self, position: Position) -> "Later | None":
-        """Return the news after a position; None if that isn't known any more."""
-        first = position.step - self._steps[0].number
-        if not 0 <= first < len(self._steps) or self._steps[first].nonce != position.nonce:
-            return None
-        return Later(list(islice(self._steps, first, None)), position.told)
+    def _at(self, row: int) -> int:
+        """Return which step has a row; the last one if none has it yet."""
+        return bisect_right(self._steps, row, key=lambda step: step.begin) - 1
 
     def _begin_anew(self) -> None:
         self._steps: deque[Step] = deque()
-        self._written_at: deque[float] = deque()
-        """By this process's clock."""
         self._known: set[int] = set()
         self._looked_at = self._looked_deep_at = time.monotonic()
         kept = _steps().filter(written_at__gt=Now() - timedelta(seconds=KEEP_S))
@@ -121,7 +123,7 @@ class Journal:
             "number", "nonce", "news", "age"
         ):
             self._looked_at = time.monotonic() - age.total_seconds()
-            self._add(Step(number, nonce, _unpacked(news)), self._looked_at)
+            self._add(number, nonce, _unpacked(news), self._looked_at)
         self._looked_deep_at = self._looked_at - DEEP_EVERY_S
 
     def _read(self) -> bool:
@@ -135,11 +137,11 @@ class Journal:
             self._begin_anew()
             return False
         for row in found[1:]:
-            self._add(Step(row.number, row.nonce, _unpacked(row.news)), time.monotonic())
+            self._add(row.number, row.nonce, _unpacked(row.news), time.monotonic())
         return True
 
     def _append(self) -> bool:
-        """Append what is new, or nothing if that is due; return False if the step is taken."""
+        """Append what is new, or an empty step if that is due; return False if it is taken."""
         now = time.monotonic()
         is_deep = now - self._looked_deep_at >= DEEP_EVERY_S
         back_s = now - self._looked_at + (LONGEST_TRANSACTION_S if is_deep else OVERLAP_S)
@@ -147,7 +149,8 @@ class Journal:
         if len(new) > MOST_NEWS and self._steps:
             _steps().delete()
             return True
-        if (new or not self._steps or now - self._written_at[-1] > BEAT_S) and not self._write(new):
+        is_due = not self._steps or now - self._steps[-1].written_at > BEAT_S
+        if (new or is_due) and not self._write(new):
             return False
         self._looked_at = now
         if is_deep:
@@ -156,21 +159,21 @@ class Journal:
 
     def _write(self, new: Sequence[tuple[int, int]]) -> bool:
         """Write a step behind the last one; return False if somebody else did."""
-        number = self._steps[-1].number if self._steps else _last_number()
-        step = Step(number + 1, secrets.randbits(32), np.array(new, np.int64).reshape(-1, 2))
-        row = JournalStep(number=step.number, nonce=step.nonce, news=step.news.tobytes())
+        number = (self._steps[-1].number if self._steps else _last_number()) + 1
+        nonce, news = secrets.randbits(32), np.array(new, np.int64).reshape(-1, 2)
+        row = JournalStep(number=number, nonce=nonce, news=news.tobytes())
         try:
             with transaction.atomic(DEFAULT_DB_ALIAS):
                 row.save(force_insert=True, using=DEFAULT_DB_ALIAS)
         except IntegrityError:
             return False
-        self._add(step, time.monotonic())
+        self._add(number, nonce, news, time.monotonic())
         return True
 
-    def _add(self, step: Step, written_at: float) -> None:
-        self._steps.append(step)
-        self._written_at.append(written_at)
-        self._known.update(step.news[:, 0].tolist())
+    def _add(self, number: int, nonce: int, news: News, written_at: float) -> None:
+        begin = self._steps[-1].begin + len(self._steps[-1].news) if self._steps else 0
+        self._steps.append(Step(number, nonce, news, written_at, begin))
+        self._known.update(news[:, 0].tolist())
 
 
 def wait_for_streams(changed_at: float) -> None:

@@ -178,7 +178,7 @@ class Hub:
             reading.read, listening, [stream.behind() for stream in behind]
         )
         # Those who are behind first: else a busy process would leave the same ones behind for ever.
-        for stream, lacked in zip(behind, told.behind, strict=True):
+        for stream, lacked in zip(behind, told.behind, strict=False):
             stream.put(lacked, told.read_at, stream.behind().position)
         gap = GAP % str(told.end).encode()
         for stream in current:

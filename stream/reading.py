@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from accounts import revocations
 from accounts.authentication import TokenPerson, by_token
 from accounts.models import Person
 from feed.hydration import hydrate
-from feed.journal import Journal, Later, Position
+from feed.journal import TRUST_S, Journal, Position
 from feed.recipients import Ids, circles_of
 
 POST = b"id: %b\nevent: post\ndata: %b\n\n"
@@ -45,7 +45,7 @@ class Told(NamedTuple):
     current: dict[int, bytes] | None
     """By person, the events of the streams that were told all before; None: they get a gap."""
     behind: list[bytes]
-    """Of each stream that was behind."""
+    """Of the streams that were behind, those that there was time for."""
 
 
 class Reading:
@@ -71,29 +71,75 @@ class Reading:
         ``listening``: the people, ascending, whose streams were told all news before.
         """
         self._journal.look()
-        later = self._journal.since(self.end)
-        lacking = [self._journal.since(one.position) for one in behind]
-        posts = hydrate(_post_ids(later.news[:, 0])) if later and len(listening) else {}
-        posts_behind = hydrate(_lacked(behind, lacking)) if behind else {}
+        begin = self._journal.row(self.end)
+        begins = [self._journal.row(one.position) for one in behind]
+        events = _Events(self._journal, (begin, *begins))
+        if begin is not None and len(listening):
+            events.make(events.since(begin))
+        events.make(row for rows in events.lacking(behind, begins) for row in rows or ())
         read_at = time.monotonic()
-        current = None if later is None else _for_listening(later, listening, posts)
-        resumed = self._resumed(behind, lacking, posts_behind)
+        current = None if begin is None else events.for_listening(listening, begin)
+        gap, resumed = GAP % str(self._journal.end).encode(), list[bytes]()
+        for rows in events.lacking(behind, begins):
+            resumed.append(gap if rows is None else events.text(rows))
+            if time.monotonic() > read_at + TRUST_S / 2:
+                break  # else it could not be sent in time
         self.end = self._journal.end
         return Told(read_at, self.end, current, resumed)
 
-    def _resumed(
-        self,
-        behind: Sequence[Behind],
-        lacking: Sequence[Later | None],
-        posts: Mapping[int, bytes],
-    ) -> list[bytes]:
-        """Return the events that each stream lacks, or a gap."""
-        gap = GAP % str(self._journal.end).encode()
+
+class _Events:
+    """The news from the first of some rows on, each as one text for all who are told it."""
+
+    def __init__(self, journal: Journal, rows: Sequence[int | None]) -> None:
+        self._journal = journal
+        self._first = min((row for row in rows if row is not None), default=0)
+        self._news = journal.news(self._first)
+        self._texts: dict[int, bytes] = {}
+
+    def since(self, row: int) -> range:
+        """Return the rows from this one on."""
+        return range(row, self._first + len(self._news))
+
+    def lacking(
+        self, behind: Sequence[Behind], begins: Sequence[int | None]
+    ) -> Iterator[list[int] | None]:
+        """Yield for each stream the rows from its begin on of its person's friends, and own.
+
+        None if the begin isn't known, and if the rows are too many.
+        """
         circles = circles_of({one.person_id for one in behind})
-        return [
-            gap if later is None else _events(later, circles[one.person_id], posts, gap)
-            for one, later in zip(behind, lacking, strict=True)
-        ]
+        for one, begin in zip(behind, begins, strict=True):
+            rows = None
+            if begin is not None:
+                authors = self._news[begin - self._first :, 1]
+                rows = (np.flatnonzero(np.isin(authors, circles[one.person_id])) + begin).tolist()
+            yield None if rows is None or len(rows) > MOST_RESUMED else rows
+
+    def make(self, rows: Iterable[int]) -> None:
+        """Make the texts of these rows; none for a post that was deleted since."""
+        ids = {row: int(self._news[row - self._first, 0]) for row in rows}
+        posts = hydrate([post_id for post_id in ids.values() if post_id > 0])
+        for row, post_id in ids.items():
+            position = str(self._journal.position(row)).encode()
+            if post_id < 0:
+                self._texts[row] = GONE % (position, -post_id)
+            elif post_id in posts:
+                self._texts[row] = POST % (position, posts[post_id])
+
+    def text(self, rows: Iterable[int]) -> bytes:
+        return b"".join(self._texts.get(row, b"") for row in rows)
+
+    def for_listening(self, listening: Ids, begin: int) -> dict[int, bytes]:
+        """Return the texts from a row on, by person who listens."""
+        told: dict[int, list[int]] = defaultdict(list)
+        authors = self._news[begin - self._first :, 1].tolist() if len(listening) else []
+        circles = circles_of(set(authors))
+        readers = {author_id: _among(circle, listening) for author_id, circle in circles.items()}
+        for row, author_id in enumerate(authors, begin):
+            for person_id in readers[author_id]:
+                told[person_id].append(row)
+        return {person_id: self.text(rows) for person_id, rows in told.items()}
 
 
 def are_valid(streams: Sequence[tuple[int, Claims]]) -> list[bool]:
@@ -118,55 +164,7 @@ def _authenticated(token: bytes) -> TokenPerson | None:
         return None
 
 
-def _for_listening(later: Later, listening: Ids, posts: Mapping[int, bytes]) -> dict[int, bytes]:
-    told: dict[int, list[bytes]] = defaultdict(list)
-    news = later.news.tolist() if len(listening) else []
-    circles = circles_of({author_id for _, author_id in news})
-    readers = {author_id: _among(circle, listening) for author_id, circle in circles.items()}
-    for row, (post_id, author_id) in enumerate(news):
-        if readers[author_id] and (event := _event(later, row, post_id, posts)):
-            for person_id in readers[author_id]:
-                told[person_id].append(event)
-    return {person_id: b"".join(events) for person_id, events in told.items()}
-
-
 def _among(circle: Ids, listening: Ids) -> list[int]:
     at = np.searchsorted(listening, circle) % len(listening)
     found: list[int] = circle[listening[at] == circle].tolist()
-    return found
-
-
-def _rows_of(later: Later, circle: Ids) -> tuple[Ids, Ids]:
-    """Return the rows of the news of a person's friends and own, and their post ids."""
-    rows = np.flatnonzero(np.isin(later.news[:, 1], circle))
-    return rows, later.news[rows, 0]
-
-
-def _lacked(behind: Sequence[Behind], lacking: Sequence[Later | None]) -> list[int]:
-    """Return the posts that streams lack, as far as friends are the same when they are told."""
-    circles = circles_of({one.person_id for one in behind})
-    pairs = [(later, circles[one.person_id]) for one, later in zip(behind, lacking, strict=True)]
-    ids = [_rows_of(later, circle)[1] for later, circle in pairs if later]
-    return _post_ids(np.unique(np.concatenate(ids))) if ids else []
-
-
-def _events(later: Later, circle: Ids, posts: Mapping[int, bytes], gap: bytes) -> bytes:
-    rows, ids = _rows_of(later, circle)
-    if len(rows) > MOST_RESUMED:
-        return gap
-    pairs = zip(rows.tolist(), ids.tolist(), strict=True)
-    return b"".join(_event(later, row, post_id, posts) for row, post_id in pairs)
-
-
-def _event(later: Later, row: int, post_id: int, posts: Mapping[int, bytes]) -> bytes:
-    """Return the text of an event; none for a post that was deleted since."""
-    position = str(later.position(row)).encode()
-    if post_id < 0:
-        return GONE % (position, -post_id)
-    return POST % (position, posts[post_id]) if post_id in posts else b""
-
-
-def _post_ids(ids: Ids) -> list[int]:
-    """Return those of the ids that are not of deletions."""
-    found: list[int] = ids[ids > 0].tolist()
     return found

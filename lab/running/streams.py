@@ -48,6 +48,8 @@ class Reading(asyncio.Protocol):
     def __init__(self, person: Person, host: str) -> None:
         self._person, self._host = person, host
         self._rest, self.last_id = b"", b""
+        self.heard_at = 0.0
+        """Monotonic time of the last event."""
         self.shown = Shown(person.id, 0.0, 0, 0, [])
         self.ended = asyncio.Event()
 
@@ -70,7 +72,8 @@ class Reading(asyncio.Protocol):
                 events.append((int(event[3]), now))
             elif event[2] == b"gap":
                 gaps, opened_at = gaps + 1, opened_at or now
-        writes += len(events) > before
+        if len(events) > before:
+            writes, self.heard_at = writes + 1, time.monotonic()
         self.shown = Shown(self._person.id, opened_at, gaps, writes, events)
         self._rest = text[end:]
 
@@ -97,9 +100,8 @@ async def read(people: Sequence[Person], url: str) -> list[Reading]:
     address = (parts.hostname or "", parts.port or 80)
     tasks = [asyncio.create_task(reading.keep_open(address, turns)) for reading in readings]
     await stopped.wait()
-    before = -1
-    while before < (before := sum(len(reading.shown.events) for reading in readings)):
-        await asyncio.sleep(QUIET_S)
+    while any(reading.heard_at > time.monotonic() - QUIET_S for reading in readings):
+        await asyncio.sleep(0.1)
     for task in tasks:
         task.cancel()
     return readings

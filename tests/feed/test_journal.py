@@ -30,7 +30,7 @@ def deliver(author_id=1, ago_s=0.0):
 
 
 def news(copy, position):
-    return copy.since(position).news[:, 0].tolist()
+    return copy.news(copy.row(position))[:, 0].tolist()
 
 
 def test_each_delivery_and_each_deletion_is_told_once(followed):
@@ -41,7 +41,7 @@ def test_each_delivery_and_each_deletion_is_told_once(followed):
     followed.look()
     followed.look()
 
-    assert followed.since(begin).news.tolist() == [[first, 1], [second, 2], [-first, 1]]
+    assert followed.news(followed.row(begin)).tolist() == [[first, 1], [second, 2], [-first, 1]]
 
 
 def test_a_post_without_receipt_is_not_told(followed):
@@ -71,12 +71,12 @@ def test_each_position_goes_on_exactly_behind_its_row(followed):
     followed.look()
     ids += [deliver() for _ in range(3)]
     followed.look()
-    later = followed.since(begin)
+    at = followed.row(begin)
 
-    for row in range(6):
-        assert news(followed, later.position(row)) == ids[row + 1 :]
-        assert Position.parse(str(later.position(row))) == later.position(row)
-    assert later.position(5) == followed.end
+    for number, position in enumerate(followed.position(at + number) for number in range(6)):
+        assert news(followed, position) == ids[number + 1 :]
+        assert Position.parse(str(position)) == position
+    assert followed.position(at + 5) == followed.end
 
 
 def test_processes_that_look_at_the_same_time_write_one_order(followed):
@@ -91,7 +91,7 @@ def test_processes_that_look_at_the_same_time_write_one_order(followed):
 
     followed.look()
     assert len(news(followed, begin)) == 12
-    assert followed.since(begin).news.tolist() == other.since(begin).news.tolist()
+    assert news(followed, begin) == news(other, begin)
     assert followed.end == other.end
 
 
@@ -128,7 +128,7 @@ def test_a_new_process_goes_on_with_what_happened_while_none_ran(followed):
     "text", ["", "1", "1.2", "1.2.x", "1.2.3.4", "9.9.9", "-1.2.3", "1.²." + "9" * 99]
 )
 def test_an_unknown_position_is_not_known(text, followed):
-    assert followed.since(Position.parse(text)) is None
+    assert followed.row(Position.parse(text)) is None
 
 
 def test_a_restored_database_knows_no_position_of_after_the_copy(followed):
@@ -143,7 +143,7 @@ def test_a_restored_database_knows_no_position_of_after_the_copy(followed):
     followed.look()
 
     assert followed.end.step == told.step
-    assert followed.since(told) is None
+    assert followed.row(told) is None
 
 
 def test_too_many_news_begin_it_anew(followed, monkeypatch):
@@ -154,8 +154,8 @@ def test_too_many_news_begin_it_anew(followed, monkeypatch):
     followed.look()
     followed.look()
 
-    assert followed.since(told) is None
-    assert followed.since(followed.end) is not None
+    assert followed.row(told) is None
+    assert followed.row(followed.end) is not None
 
 
 def test_old_steps_are_forgotten_and_removed(followed, monkeypatch):
@@ -166,7 +166,7 @@ def test_old_steps_are_forgotten_and_removed(followed, monkeypatch):
     followed.look()
     expiry.remove_expired()
 
-    assert followed.since(told) is None
+    assert followed.row(told) is None
     assert JournalStep.objects.count() == 1
 
 

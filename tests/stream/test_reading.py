@@ -163,3 +163,13 @@ def test_tokens_are_checked_when_streams_open_and_later(reader):
     set_active(2, is_active=False)
     reading.revocations._known.forget()
     assert reading.are_valid([stream]) == [False]
+
+
+def test_those_for_whom_there_is_no_time_stay_behind(reader, monkeypatch):
+    """At least one is told each time."""
+    monkeypatch.setattr(reading, "TRUST_S", 0)
+    begin = reader.end
+    (post_id,) = deliver(1)
+    told = read(reader, behind=[Behind(2, begin), Behind(3, begin)])
+
+    assert [shown(text) for text in told.behind] == [[("post", post_id)]]
