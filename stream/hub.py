@@ -10,11 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import ParamSpec, TypeVar
 
-import numpy as np
 from django.db import connections
 
 from feed.journal import TRUST_S, Position
-from stream.reading import GAP, Admitted, Behind, Reading, Told, are_valid, friends_versions
+from stream.reading import GAP, Admitted, Behind, Reading, Told, are_valid
 
 logger = logging.getLogger(__name__)
 P = ParamSpec("P")
@@ -29,7 +28,7 @@ RETRY_S = 0.5
 FAILING_S = 5.0
 """After that time without a look, no stream is opened."""
 MOST_OPENED = 200
-"""Streams that are opened, or resumed, per look."""
+"""Streams that are opened per look."""
 MOST_OF_PERSON = 10
 UNREADABLE = "The news can't be read. Try again later."
 RECONNECT_MS = (500, 3000)
@@ -46,7 +45,7 @@ class Stream:
     """One client's events. It is *behind* if it has not been told the news up to the hub's end."""
 
     def __init__(self, person: Admitted, position: Position) -> None:
-        self.person_id, self.claims, self.friends_version = person
+        self.person_id, self.claims = person
         self.is_behind = True
         self.is_ended = False
         self._position = position
@@ -134,7 +133,7 @@ class Hub:
                 await self._admit(self._reading)
                 await self._tell(self._reading)
                 if began_at > self._checked_at + CHECK_EVERY_S:
-                    await self._check()
+                    await self._check(self._reading)
                     self._checked_at = began_at
                 self._looked_at = began_at
             except Exception as error:  # no error ends the streams
@@ -170,9 +169,9 @@ class Hub:
 
     async def _tell(self, reading: Reading) -> None:
         behind = [stream for stream in self._streams if stream.is_behind]
-        behind = sorted(behind, key=lambda stream: stream.written_at)[:MOST_OPENED]
+        behind.sort(key=lambda stream: stream.written_at)
         current = [stream for stream in self._streams if not stream.is_behind]
-        listening = np.array(sorted({stream.person_id for stream in current}), np.int64)
+        listening = {stream.person_id for stream in current}
         begin = reading.end
         told: Told = await self._in_thread(
             reading.read, listening, [stream.behind() for stream in behind]
@@ -185,23 +184,26 @@ class Hub:
             text = gap if told.current is None else told.current.get(stream.person_id)
             if text and not stream.is_behind:
                 stream.put(text, told.read_at, begin)
+        self._begin_anew(told.changed)
         silent_since = time.monotonic() - HEARTBEAT_S
         for stream in current:
             if stream.written_at < silent_since and not stream.is_behind:
                 stream.put(b":\nid: %b\n\n" % str(told.end).encode(), told.read_at, told.end)
 
-    async def _check(self) -> None:
+    async def _check(self, reading: Reading) -> None:
         """End streams whose tokens are invalid by now; tell whose friends have changed."""
         streams = list(self._streams)
         tokens = [(stream.person_id, stream.claims) for stream in streams]
         valid = await self._in_thread(are_valid, tokens)
-        versions = await self._in_thread(friends_versions, [person_id for person_id, _ in tokens])
         for stream, is_valid in zip(streams, valid, strict=True):
-            version = versions.get(stream.person_id)
             if not is_valid:
                 stream.end()
-            elif stream.friends_version != version:
-                stream.friends_version = version
+        people = {stream.person_id for stream in streams}
+        self._begin_anew(await self._in_thread(reading.changed, people))
+
+    def _begin_anew(self, people: set[int]) -> None:
+        for stream in self._streams:
+            if stream.person_id in people:
                 stream.begin_anew()
 
     async def _in_thread(

@@ -3,6 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,10 +11,10 @@ from rest_framework_simplejwt.exceptions import InvalidToken
 
 from accounts import revocations
 from accounts.authentication import TokenPerson, by_token
-from accounts.models import Person
 from feed.hydration import hydrate
-from feed.journal import TRUST_S, Journal, Position
-from feed.recipients import Ids, circles_of
+from feed.journal import Journal, Position
+from feed.recipients import Ids
+from stream.circles import Circles
 
 POST = b"id: %b\nevent: post\ndata: %b\n\n"
 GONE = b'id: %b\nevent: gone\ndata: {"id":%d}\n\n'
@@ -21,13 +22,15 @@ GAP = b"id: %b\nevent: gap\ndata: {}\n\n"
 MOST_RESUMED = 1000
 """Events that a stream resumes with; with more to tell it gets a gap."""
 
+RESUMING_S = 0.05
+"""Time for those who are behind, per look: what is read too early is not sent any more."""
+
 Claims = Mapping[str, Any]
 
 
 class Admitted(NamedTuple):
     person_id: int
     claims: Claims
-    friends_version: int | None
 
 
 class Behind(NamedTuple):
@@ -46,6 +49,8 @@ class Told(NamedTuple):
     """By person, the events of the streams that were told all before; None: they get a gap."""
     behind: list[bytes]
     """Of the streams that were behind, those that there was time for."""
+    changed: set[int]
+    """People whose friends have changed: they get a gap."""
 
 
 class Reading:
@@ -54,38 +59,68 @@ class Reading:
     def __init__(self) -> None:
         self._journal = Journal()
         self._journal.look()
+        self._circles = Circles()
         self.end = self._journal.end
 
     def admit(self, tokens: Sequence[bytes]) -> list[Admitted | None]:
         """Return whom each access token names; None for an invalid one."""
         people = [_authenticated(token) for token in tokens]
-        versions = friends_versions([person.id for person in people if person])
-        return [
-            Admitted(person.id, person.token.payload, versions.get(person.id)) if person else None
-            for person in people
-        ]
+        return [Admitted(person.id, person.token.payload) if person else None for person in people]
 
-    def read(self, listening: Ids, behind: Sequence[Behind]) -> Told:
+    def read(self, listening: AbstractSet[int], behind: Sequence[Behind]) -> Told:
         """Look for news.
 
-        ``listening``: the people, ascending, whose streams were told all news before.
+        ``listening``: the people whose streams were told all news before.
         """
+        self._circles.follow(listening | {one.person_id for one in behind})
         self._journal.look()
         begin = self._journal.row(self.end)
         begins = [self._journal.row(one.position) for one in behind]
         events = _Events(self._journal, (begin, *begins))
-        if begin is not None and len(listening):
-            events.make(events.since(begin))
-        events.make(row for rows in events.lacking(behind, begins) for row in rows or ())
+        current = {} if begin is None else self._due(events.authors(begin), begin, listening)
+        lacking = list(self._lacking(events, behind, begins))
+        events.make({row for rows in (*current.values(), *lacking) for row in rows or ()})
         read_at = time.monotonic()
-        current = None if begin is None else events.for_listening(listening, begin)
-        gap, resumed = GAP % str(self._journal.end).encode(), list[bytes]()
-        for rows in events.lacking(behind, begins):
-            resumed.append(gap if rows is None else events.text(rows))
-            if time.monotonic() > read_at + TRUST_S / 2:
-                break  # else it could not be sent in time
+        told = {*current, *(one.person_id for one in behind[: len(lacking)])}
+        changed = self._circles.take_changed(told)
+        gap = GAP % str(self._journal.end).encode()
         self.end = self._journal.end
-        return Told(read_at, self.end, current, resumed)
+        return Told(
+            read_at,
+            self.end,
+            None if begin is None else {one: events.text(rows) for one, rows in current.items()},
+            [gap if rows is None else events.text(rows) for rows in lacking],
+            changed,
+        )
+
+    def changed(self, people: AbstractSet[int]) -> set[int]:
+        """Return those of the people whose friends have changed since this was told last."""
+        return self._circles.take_changed(people)
+
+    def _due(
+        self, authors: Sequence[int], begin: int, listening: AbstractSet[int]
+    ) -> dict[int, list[int]]:
+        """Return by person the rows that those who listen are told, of news from a row on."""
+        due: dict[int, list[int]] = defaultdict(list)
+        for row, author_id in enumerate(authors, begin):
+            for person_id in self._circles.listeners(author_id):
+                due[person_id].append(row)
+        return {person_id: rows for person_id, rows in due.items() if person_id in listening}
+
+    def _lacking(
+        self, events: "_Events", behind: Sequence[Behind], begins: Sequence[int | None]
+    ) -> Iterator[list[int] | None]:
+        """Yield the rows that each stream lacks, as long as there is time.
+
+        None if it is unknown which, or if they are too many.
+        """
+        until = time.monotonic() + RESUMING_S
+        for one, begin in zip(behind, begins, strict=True):
+            circle = self._circles.of(one.person_id)
+            rows = None if begin is None else events.rows(begin, circle)
+            yield None if rows is None or len(rows) > MOST_RESUMED else rows
+            if time.monotonic() > until:
+                return
 
 
 class _Events:
@@ -97,24 +132,16 @@ class _Events:
         self._news = journal.news(self._first)
         self._texts: dict[int, bytes] = {}
 
-    def since(self, row: int) -> range:
-        """Return the rows from this one on."""
-        return range(row, self._first + len(self._news))
+    def authors(self, begin: int) -> list[int]:
+        """Return the authors of the rows from this one on."""
+        found: list[int] = self._news[begin - self._first :, 1].tolist()
+        return found
 
-    def lacking(
-        self, behind: Sequence[Behind], begins: Sequence[int | None]
-    ) -> Iterator[list[int] | None]:
-        """Yield for each stream the rows from its begin on of its person's friends, and own.
-
-        None if the begin isn't known, and if the rows are too many.
-        """
-        circles = circles_of({one.person_id for one in behind})
-        for one, begin in zip(behind, begins, strict=True):
-            rows = None
-            if begin is not None:
-                authors = self._news[begin - self._first :, 1]
-                rows = (np.flatnonzero(np.isin(authors, circles[one.person_id])) + begin).tolist()
-            yield None if rows is None or len(rows) > MOST_RESUMED else rows
+    def rows(self, begin: int, circle: Ids) -> list[int]:
+        """Return the rows of a circle from this one on."""
+        authors = self._news[begin - self._first :, 1]
+        found: list[int] = (np.flatnonzero(np.isin(authors, circle)) + begin).tolist()
+        return found
 
     def make(self, rows: Iterable[int]) -> None:
         """Make the texts of these rows; none for a post that was deleted since."""
@@ -130,17 +157,6 @@ class _Events:
     def text(self, rows: Iterable[int]) -> bytes:
         return b"".join(self._texts.get(row, b"") for row in rows)
 
-    def for_listening(self, listening: Ids, begin: int) -> dict[int, bytes]:
-        """Return the texts from a row on, by person who listens."""
-        told: dict[int, list[int]] = defaultdict(list)
-        authors = self._news[begin - self._first :, 1].tolist() if len(listening) else []
-        circles = circles_of(set(authors))
-        readers = {author_id: _among(circle, listening) for author_id, circle in circles.items()}
-        for row, author_id in enumerate(authors, begin):
-            for person_id in readers[author_id]:
-                told[person_id].append(row)
-        return {person_id: self.text(rows) for person_id, rows in told.items()}
-
 
 def are_valid(streams: Sequence[tuple[int, Claims]]) -> list[bool]:
     """Tell for each person's token whether it is still valid."""
@@ -151,20 +167,8 @@ def are_valid(streams: Sequence[tuple[int, Claims]]) -> list[bool]:
     ]
 
 
-def friends_versions(person_ids: Sequence[int]) -> dict[int, int | None]:
-    """Return what changes with the friends of these people."""
-    people = Person.objects.filter(id__in=person_ids)
-    return dict(people.values_list("id", "friends_version"))
-
-
 def _authenticated(token: bytes) -> TokenPerson | None:
     try:
         return by_token().get_user(by_token().get_validated_token(token))
     except InvalidToken:
         return None
-
-
-def _among(circle: Ids, listening: Ids) -> list[int]:
-    at = np.searchsorted(listening, circle) % len(listening)
-    found: list[int] = circle[listening[at] == circle].tolist()
-    return found

@@ -16,7 +16,7 @@ FIRST, SECOND = Position(1, 7, 0), Position(2, 7, 0)
 
 @pytest.fixture
 def stream():
-    return Stream(Admitted(2, {}, None), Position())
+    return Stream(Admitted(2, {}), Position())
 
 
 def written(stream):

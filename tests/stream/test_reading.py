@@ -2,7 +2,6 @@
 
 import json
 
-import numpy as np
 import pytest
 from django.db.models.functions import Now
 
@@ -48,7 +47,7 @@ def shown(text):
 
 
 def read(reader, *people, behind=()):
-    return reader.read(np.array(people, np.int64), behind)
+    return reader.read(set(people), behind)
 
 
 def test_friends_and_the_author_are_told_of_a_delivery(reader):
@@ -101,10 +100,39 @@ def test_a_friendship_that_ends_while_posts_are_read_counts(reader, monkeypatch)
         return posts
 
     monkeypatch.setattr(reading, "hydrate", too_late)
-    told = read(reader, 2, 3, behind=[Behind(2, begin)])
 
-    assert list(told.current) == [3]
-    assert shown(told.behind[0]) == []
+    assert read(reader, 3, behind=[Behind(2, begin)]).changed == {2}
+
+
+def test_whose_friends_have_changed_is_known_before_anything_is_told(reader):
+    read(reader, 2, 3)
+    unfriend(1, 2)
+    deliver(1)
+
+    assert read(reader, 2, 3).changed == {2}
+    deliver(1)
+    told = read(reader, 2, 3)
+    assert (list(told.current), told.changed) == ([3], set())
+
+
+def test_a_change_of_friends_is_known_without_news(reader):
+    read(reader, 2, 3, 4)
+    unfriend(1, 2)
+
+    assert reader.changed({2, 3, 5}) == {2}
+    assert reader.changed({2, 3}) == set()
+
+
+def test_people_who_listen_no_more_are_forgotten(reader):
+    read(reader, 2, 3)
+    read(reader, 3)
+    (post_id,) = deliver(1)
+    told = read(reader, 2, 3)
+
+    assert {person: shown(text) for person, text in told.current.items()} == {
+        2: [("post", post_id)],
+        3: [("post", post_id)],
+    }
 
 
 def test_posts_of_pulled_authors_are_told(reader):
@@ -167,7 +195,7 @@ def test_tokens_are_checked_when_streams_open_and_later(reader):
 
 def test_those_for_whom_there_is_no_time_stay_behind(reader, monkeypatch):
     """At least one is told each time."""
-    monkeypatch.setattr(reading, "TRUST_S", 0)
+    monkeypatch.setattr(reading, "RESUMING_S", 0)
     begin = reader.end
     (post_id,) = deliver(1)
     told = read(reader, behind=[Behind(2, begin), Behind(3, begin)])
