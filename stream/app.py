@@ -3,21 +3,27 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from feed.journal import Position
 from stream.hub import Hub, Refused, Stream
 
 RETRY_AFTER_S = "5"
-HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-store"),
+    (b"x-accel-buffering", b"no"),
+]
 
 
 def application(hub: Hub) -> Starlette:
-    async def stream(request: Request) -> Response:
+    async def stream(request: Request) -> ASGIApp:
         """Send the news of one's feed as server-sent events, from ``Last-Event-ID`` on."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         if scheme.lower() != "bearer":
@@ -27,8 +33,7 @@ def application(hub: Hub) -> Starlette:
             opened = await hub.open(token.strip().encode(), position)
         except Refused as refused:
             return _refusal(refused)
-        events = _events(hub, opened)
-        return StreamingResponse(events, headers=HEADERS, media_type="text/event-stream")
+        return partial(_send_events, hub, opened)
 
     async def health(request: Request) -> Response:
         return JSONResponse({"streams": len(hub)}, 200 if hub.is_following else 503)
@@ -43,12 +48,25 @@ def application(hub: Hub) -> Starlette:
     return Starlette(routes=routes, lifespan=following)
 
 
-async def _events(hub: Hub, opened: Stream) -> AsyncIterator[bytes]:
+async def _send_events(
+    hub: Hub, opened: Stream, scope: Scope, receive: Receive, send: Send
+) -> None:
+    """Send events until the stream ends. Starlette's ``StreamingResponse`` takes 8 KiB more."""
+    leaving = asyncio.create_task(_end_when_gone(opened, receive))
     try:
+        await send({"type": "http.response.start", "status": 200, "headers": HEADERS})
         async for text in opened.events():
-            yield text
+            await send({"type": "http.response.body", "body": text, "more_body": True})
+        await send({"type": "http.response.body"})
     finally:
+        leaving.cancel()
         hub.close(opened)
+
+
+async def _end_when_gone(opened: Stream, receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+    opened.end()
 
 
 def _refusal(refused: Refused) -> Response:

@@ -2,7 +2,8 @@
 
 python -m lab.running.streams --url http://127.0.0.1:8001 --tokens tokens.csv --count 9 --out FILE
 
-Comes back with Last-Event-ID when a stream ends. After SIGTERM it ends when nothing comes any more:
+Comes back with Last-Event-ID when a stream ends; with --stays-s, each leaves by itself after a
+random time, so many seconds on average. After SIGTERM it ends when nothing comes any more:
 then FILE has a list with what each person's stream showed (``Shown``).
 """
 
@@ -15,6 +16,7 @@ import resource
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -25,6 +27,7 @@ EVENT = re.compile(rb'id: (\S+)\n(?:event: (\w+)\ndata: (?:{"id":(\d+)|{})[^\n]*
 """An event, or a heartbeat; what stands between chunks is not matched."""
 COMES_BACK_S = (0.1, 1.0)
 OPENED_AT_ONCE = 100
+LONG_S = 1e9
 QUIET_S = 2.0
 """Without an event for so long, everything has come."""
 
@@ -80,25 +83,28 @@ class Reading(asyncio.Protocol):
     def connection_lost(self, error: Exception | None) -> None:
         self.ended.set()
 
-    async def keep_open(self, address: tuple[str, int], turns: asyncio.Semaphore) -> None:
+    async def keep_open(
+        self, address: tuple[str, int], turns: asyncio.Semaphore, stays_s: float
+    ) -> None:
+        loop = asyncio.get_running_loop()
         while True:
             self.ended.clear()
-            try:
+            with suppress(OSError):
                 async with turns:
-                    await asyncio.get_running_loop().create_connection(lambda: self, *address)
+                    transport, _ = await loop.create_connection(lambda: self, *address)
+                leaves = loop.call_later(random.expovariate(1 / stays_s), transport.close)
                 await self.ended.wait()
-            except OSError:
-                pass
+                leaves.cancel()
             await asyncio.sleep(random.uniform(*COMES_BACK_S))  # noqa: S311
 
 
-async def read(people: Sequence[Person], url: str) -> list[Reading]:
+async def read(people: Sequence[Person], url: str, stays_s: float) -> list[Reading]:
     """Read the streams of these people until SIGTERM, and then until nothing comes any more."""
     parts, stopped, turns = urlsplit(url), asyncio.Event(), asyncio.Semaphore(OPENED_AT_ONCE)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     readings = [Reading(person, parts.netloc) for person in people]
     address = (parts.hostname or "", parts.port or 80)
-    tasks = [asyncio.create_task(reading.keep_open(address, turns)) for reading in readings]
+    tasks = [asyncio.create_task(one.keep_open(address, turns, stays_s)) for one in readings]
     await stopped.wait()
     while any(reading.heard_at > time.monotonic() - QUIET_S for reading in readings):
         await asyncio.sleep(0.1)
@@ -117,12 +123,13 @@ def main() -> None:
     options.add_argument("--url", required=True)
     options.add_argument("--tokens", type=Path, required=True)
     options.add_argument("--count", type=int, required=True)
+    options.add_argument("--stays-s", type=float, default=LONG_S)
     options.add_argument("--out", type=Path, required=True)
     chosen = options.parse_args()
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     people = spread(read_people(chosen.tokens), chosen.count)
-    readings = asyncio.run(read(people, chosen.url))
+    readings = asyncio.run(read(people, chosen.url, chosen.stays_s))
     chosen.out.write_text(json.dumps([reading.shown for reading in readings]))
 
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import time
+import urllib.request
 from collections import Counter
 from threading import Event, Thread
 
@@ -160,7 +161,7 @@ def test_beyond_the_limit_clients_are_told_when_to_come_back(tmp_path, friends):
             assert (answer.status, answer.headers["Retry-After"]) == (503, "5")
 
 
-def test_one_person_has_a_limit_of_their_own(process):
+def test_one_person_has_a_limit_of_their_own_and_who_left_is_forgotten(process):
     _, port = process
     with contextlib.ExitStack() as opened:
         for number in range(11):
@@ -170,6 +171,8 @@ def test_one_person_has_a_limit_of_their_own(process):
         http, answer = ask(port, token_of(3))
         opened.callback(http.close)
         assert answer.status == 200
+    health = f"http://{HERE}:{port}/healthz"
+    wait_until(lambda: json.load(urllib.request.urlopen(health)) == {"streams": 0}, LONG_S)
 
 
 def test_a_client_that_reads_nothing_does_not_stop_the_others(process):

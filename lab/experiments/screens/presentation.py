@@ -20,7 +20,8 @@ from lab.reporting.presentation import (
 from lab.results.result import Result
 from lab.results.summary import Summary
 
-STREAMED = re.compile(r"streams(\d+)")
+SHORT = "-short"
+STREAMED = re.compile(rf"streams(\d+)(?:{SHORT})?")
 POST = "POST /v1/posts/"
 POLLS = "polls"
 STREAM_P99 = Column("stream p99 ms", extra("stream_p99_ms"), spread=True, brief=True)
