@@ -120,7 +120,7 @@ class Service:
         self.port = port or free_port()
         self.address = processes.address("web")
         self.url = f"http://{self.address}:{self.port}"
-        self.stream_port = free_port() if variant.streams else None
+        self.stream_port = free_port()
         self.secret_key = secrets.token_urlsafe(64)
         """Of this service only: tokens of another one are invalid here."""
         self.tokens = folder / "tokens.csv"
@@ -165,8 +165,8 @@ class Service:
         ports = [port for port, _ in apps]
         for port in {*ports, *pools.values()}:
             self.processes.wait_until("web", partial(is_ready, port, address=self.address))
-        if self.stream_port:
-            self.start_stream(self.stream_port)
+        if self.variant.streams:
+            self.start_stream()
         if pools:
             self._haproxy(ports, **pools).start()
 
@@ -181,12 +181,17 @@ class Service:
                 host = f"workers{number}"
                 self.processes.start("workers", _python("manage.py", command), env, host=host)
 
-    def start_stream(self, port: int) -> None:
+    @property
+    def stream_address(self) -> str:
+        """Host and port of the process that streams feeds."""
+        return f"{self.processes.address('stream')}:{self.stream_port}"
+
+    def start_stream(self) -> None:
         """Start the process that streams feeds, and wait until it does."""
-        address = self.processes.address("stream")
-        command = _python("manage.py", "stream", f"--bind={address}:{port}")
+        command = _python("manage.py", "stream", f"--bind={self.stream_address}")
         self.processes.start("stream", command, self.environments[0])
-        is_following = partial(is_ready, port, "/healthz", address=address)
+        address = self.processes.address("stream")
+        is_following = partial(is_ready, self.stream_port, "/healthz", address=address)
         self.processes.wait_until("stream", is_following)
 
     def stop_web(self) -> None:
@@ -267,7 +272,6 @@ class Service:
         return port
 
     def _haproxy(self, app_ports: Sequence[int], *, probes: int, slow: int) -> HAProxy:
-        stream = self.processes.address("stream")
         return HAProxy(
             self.processes,
             self.folder / "haproxy",
@@ -275,7 +279,7 @@ class Service:
             apps=[f"{self.address}:{port}" for port in app_ports],
             probes=f"{self.address}:{probes}",
             slow=f"{self.address}:{slow}",
-            stream=f"{stream}:{self.stream_port}" if self.stream_port else None,
+            stream=self.stream_address if self.variant.streams else None,
         )
 
     def seed(self, commands: Iterable[Sequence[str]], env: dict[str, str]) -> None:

@@ -51,8 +51,9 @@ class Fault:
     """Clients may get no answer at all while it lasts, since what would answer is gone."""
     unavailable: Callable[[], str | None] = lambda: None
     """Return why this machine can't do it, as the end of a sentence; None if it can."""
-    around: Callable[[Running], AbstractContextManager[object]] = lambda _: nullcontext()
-    """Return what surrounds all its moments and the drain, like a supervisor of workers."""
+    around: Callable[[Running], AbstractContextManager[Any]] = lambda _: nullcontext()
+    """Return what surrounds all its moments and the drain, like a supervisor of workers. It yields
+    nothing, or what is called after the drain and compares streams."""
 
     def suits(self, variant: Variant) -> bool:
         """Return whether it can happen to a variant."""

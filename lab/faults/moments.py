@@ -56,6 +56,9 @@ class Moment:
     longest_lag_s: float | None = None
     """For how long a post was seen without a receipt, of those that were accepted from the
     beginning of the fault until all was normal; None: none was seen."""
+    began_at: float = 0.0
+    """Monotonic, like ``mended_at``."""
+    mended_at: float = 0.0
 
 
 @dataclass
@@ -75,6 +78,8 @@ class Seen:
     """By status."""
     loaded_s: float = 0.0
     slowest_probe_s: float = 0.0
+    streamed: dict[str, float | None] = field(default_factory=dict)
+    """What streams showed (``lab.faults.streams``)."""
 
     def write(self, folder: Path) -> None:
         (folder / FILE).write_text(json.dumps(asdict(self), indent=1) + "\n")
@@ -107,7 +112,7 @@ def observe(
     readers = Readers(running, CONTROLS_GRACE_S if variant.is_control else 0.0)
     load = running.load(clients, CELERY_PAUSE_S if variant.uses_celery else PAUSE_S)
     probing = repeated(lambda: probes_s.append(_probe(running)), every_s=PROBED_EVERY_S)
-    with fault.around(running):
+    with fault.around(running) as compare_streams:
         with load, readers.reading(), probing:
             time.sleep(SECOND)  # new connections, and caches of friends
             answered = len(running.answers)
@@ -123,10 +128,12 @@ def observe(
         _record(seen, running.answers[answered:], readers)
         seen.slowest_probe_s = round(max(probes_s, default=0.0), 3)
         seen.loaded_s = round(time.monotonic() - began, 3)
-        seen.write(folder)
         write_requests(running.answers[answered:], folder)
         advance(f"{fault.name}: drain")
         running.drained()
+        if compare_streams:
+            seen.streamed = compare_streams(seen.moments)
+    seen.write(folder)
     return seen
 
 
@@ -144,6 +151,8 @@ def _moment(fault: Fault, running: Running, readers: Readers) -> Moment:
         None if normal_at is None else round(normal_at - began, 3),
         round(_typical_s(running.answers, began, mended_at), 4),
         _longest_lag_s(running, readers, began),
+        began,
+        mended_at,
     )
 
 

@@ -5,7 +5,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import cycle
@@ -13,21 +13,23 @@ from mmap import mmap
 from operator import attrgetter
 from pathlib import Path
 from socket import create_connection
+from types import MappingProxyType
+from typing import Self
 
 from lab.faults.celery import supervised
 from lab.faults.database import server_of
 from lab.faults.fault import Need, fault, in_one_redis, on_server, with_celery, without_celery
 from lab.faults.readers import PENDING, Readers
 from lab.faults.running import Running, wait_for
-from lab.faults.slow_proxy import ANSWERS_LOST, KINDS
-from launch.processes import free_port
+from lab.faults.slow_proxy import ANSWERS_LOST, HALF_OPEN, KINDS
+from launch.processes import Processes, free_port
 from launch.servers.base import Server
 from launch.servers.proxies import Proxy
 
 TEXT = (
     "In turn: answers of {} come 50 or 500 ms late; each connection to it carries 10 kB/s; 1% of "
     "requests to it, or 2% of its answers, are lost with their connections; for "
-    f"{KINDS['half-open'].lasts_s:g} s, open connections lose all data."
+    f"{KINDS[HALF_OPEN].lasts_s:g} s, open connections lose all data."
 )
 TYPICAL_WITHIN_S = 5.0
 """Each of up to ten exchanges of a request may take 500 ms longer."""
@@ -48,20 +50,31 @@ class SlowProxy(Proxy):
     role = "slow-proxy"
     binaries = ("python3",)
 
-    def __init__(self, server: Server) -> None:
-        super().__init__(server.processes, server.folder, port=free_port())
-        self.server, self.control_port = server, free_port()
+    def __init__(
+        self,
+        processes: Processes,
+        folder: Path,
+        server: str,
+        urls: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """``server``: host and port; ``urls``: environment variables with its URL."""
+        super().__init__(processes, folder, port=free_port())
+        self.server, self.urls, self.control_port = server, urls, free_port()
         self.turns = cycle(KINDS)
+
+    @classmethod
+    def before(cls, server: Server) -> Self:
+        address = f"{server.address}:{server.port}"
+        return cls(server.processes, server.folder, address, server.environment)
 
     @property
     def environment(self) -> dict[str, str]:
-        own, its = f":{self.port}", f":{self.server.port}"
-        return {name: url.replace(its, own) for name, url in self.server.environment.items()}
+        own = f"{self.address}:{self.port}"
+        return {name: url.replace(self.server, own) for name, url in self.urls.items()}
 
     def command(self, binary: str) -> list[str]:
-        server = f"{self.server.address}:{self.server.port}"
         ports = map(str, (self.port, self.control_port))
-        return [sys.executable, "-m", "lab.faults.slow_proxy", server, *ports]
+        return [sys.executable, "-m", "lab.faults.slow_proxy", self.server, *ports]
 
     @contextmanager
     def slow(self, kind: str) -> Iterator[Callable[[], int]]:
@@ -80,7 +93,7 @@ class SlowProxy(Proxy):
 @contextmanager
 def through_proxy(find: Callable[[Running], Server], running: Running) -> Iterator[None]:
     """Let the service reach a server through a proxy while the block runs."""
-    proxy = SlowProxy(find(running))
+    proxy = SlowProxy.before(find(running))
     proxy.start()
     running.service.servers.append(proxy)
     running.restart_service()

@@ -81,6 +81,8 @@ MEANINGS = {
     "at worst s": "The longest of all moments until answers were normal again.",
     "longest lag s": "The longest time for which an accepted post was not delivered (median).",
     "lag at worst s": "The same of the worst moment.",
+    "calm streams p99 ms": "Post to screen, of streams that the fault spares, before and after.",
+    "other streams p99 ms": "The same while the fault lasts.",
     "events/s": "Posts that streams showed, per second, each counted per stream.",
     "stream max ms": "The longest time from sending a post until a friend's stream showed it.",
     "events/write": "Posts that a stream showed at once, on average.",

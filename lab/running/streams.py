@@ -1,35 +1,25 @@
-"""Reads many streams at once, and notes when each event came.
+"""Open streams, which a process of their own reads, and their comparison with accepted posts."""
 
-python -m lab.running.streams --url http://127.0.0.1:8001 --tokens tokens.csv --count 9 --out FILE
-
-Comes back with Last-Event-ID when a stream ends; with --stays-s, each leaves by itself after a
-random time, so many seconds on average. After SIGTERM it ends when nothing comes any more:
-then FILE has a list with what each person's stream showed (``Shown``).
-"""
-
-import argparse
-import asyncio
 import json
-import random
-import re
-import resource
+import os
 import signal
+import sys
 import time
-from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
+import urllib.request
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from math import inf
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
-from lab.systems.api import Person, read_people
+from lab.running.screens import Accepted
+from lab.systems.api import Person
+from launch.service import Service
 
-EVENT = re.compile(rb'id: (\S+)\n(?:event: (\w+)\ndata: (?:{"id":(\d+)|{})[^\n]*\n)?\n')
-"""An event, or a heartbeat; what stands between chunks is not matched."""
-COMES_BACK_S = (0.1, 1.0)
-OPENED_AT_ONCE = 100
-LONG_S = 1e9
-QUIET_S = 2.0
-"""Without an event for so long, everything has come."""
+OPEN = 0.95
+"""Share of the streams that is open when all have come: short ones come and go."""
+OPENED_WITHIN_S = CATCH_UP_S = 120
+READER = (sys.executable, "-m", "lab.running.stream_reader")
 
 
 class Shown(NamedTuple):
@@ -45,72 +35,57 @@ class Shown(NamedTuple):
     """Post ids and Unix times."""
 
 
-class Reading(asyncio.Protocol):
-    """One person's stream."""
+class Streams:
+    """Streams of some of the people, and the process that reads them."""
 
-    def __init__(self, person: Person, host: str) -> None:
-        self._person, self._host = person, host
-        self._rest, self.last_id = b"", b""
-        self.heard_at = 0.0
-        """Monotonic time of the last event."""
-        self.shown = Shown(person.id, 0.0, 0, 0, [])
-        self.ended = asyncio.Event()
+    def __init__(
+        self, service: Service, count: int, *options: str, role: str = "readers", url: str = ""
+    ) -> None:
+        """``options``: further ones of ``lab.running.stream_reader``; ``url``: where to connect,
+        if not to the stream itself."""
+        self._service, self._count, self._role = service, count, role
+        self._file = service.folder / f"{role}.json"
+        url = url or f"http://{service.stream_address}"
+        where = (f"--url={url}", f"--tokens={service.tokens}", f"--out={self._file}")
+        self._command = (*READER, *where, f"--count={count}", *options)
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._rest = b""
-        transport.write(
-            f"GET /v1/feed/stream HTTP/1.1\r\nHost: {self._host}\r\n"
-            f"Authorization: Bearer {self._person.token}\r\n"
-            f"Last-Event-ID: {self.last_id.decode()}\r\n\r\n".encode()
+    def open(self) -> None:
+        """Open them, and wait until they are. Raises RunFailed."""
+        processes, already = self._service.processes, opened(self._service)
+        processes.start(self._role, self._command, {})
+        processes.wait_until(
+            self._role,
+            lambda: opened(self._service) >= already + OPEN * self._count,
+            within_s=OPENED_WITHIN_S,
         )
 
-    def data_received(self, data: bytes) -> None:
-        now, text, end = time.time(), self._rest + data, 0
-        _, opened_at, gaps, writes, events = self.shown
-        before = len(events)
-        for event in EVENT.finditer(text):
-            end, self.last_id = event.end(), event[1]
-            if event[2] == b"post":
-                events.append((int(event[3]), now))
-            elif event[2] == b"gap":
-                gaps, opened_at = gaps + 1, opened_at or now
-        if len(events) > before:
-            writes, self.heard_at = writes + 1, time.monotonic()
-        self.shown = Shown(self._person.id, opened_at, gaps, writes, events)
-        self._rest = text[end:]
+    @contextmanager
+    def unread(self) -> Iterator[None]:
+        """Read nothing while the block runs."""
+        self._send(signal.SIGUSR1)
+        yield
+        self._send(signal.SIGUSR2)
 
-    def connection_lost(self, error: Exception | None) -> None:
-        self.ended.set()
+    def end(self) -> list[Shown]:
+        """End when nothing comes any more; return what they showed."""
+        processes = self._service.processes
+        self._send(signal.SIGTERM)
+        give_up_at = time.monotonic() + CATCH_UP_S
+        while not processes.have_ended(self._role) and time.monotonic() < give_up_at:
+            time.sleep(0.1)
+        processes.stop(self._role)
+        return [Shown(*row) for row in json.loads(self._file.read_text())]
 
-    async def keep_open(
-        self, address: tuple[str, int], turns: asyncio.Semaphore, stays_s: float
-    ) -> None:
-        loop = asyncio.get_running_loop()
-        while True:
-            self.ended.clear()
-            with suppress(OSError):
-                async with turns:
-                    transport, _ = await loop.create_connection(lambda: self, *address)
-                leaves = loop.call_later(random.expovariate(1 / stays_s), transport.close)
-                await self.ended.wait()
-                leaves.cancel()
-            await asyncio.sleep(random.uniform(*COMES_BACK_S))  # noqa: S311
+    def _send(self, signal_: signal.Signals) -> None:
+        for pid in self._service.processes.pids(self._role):
+            os.kill(pid, signal_)
 
 
-async def read(people: Sequence[Person], url: str, stays_s: float) -> list[Reading]:
-    """Read the streams of these people until SIGTERM, and then until nothing comes any more."""
-    parts, stopped, turns = urlsplit(url), asyncio.Event(), asyncio.Semaphore(OPENED_AT_ONCE)
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
-    readings = [Reading(person, parts.netloc) for person in people]
-    address = (parts.hostname or "", parts.port or 80)
-    tasks = [asyncio.create_task(one.keep_open(address, turns, stays_s)) for one in readings]
-    await stopped.wait()
-    while any(reading.heard_at > time.monotonic() - QUIET_S for reading in readings):
-        await asyncio.sleep(0.1)
-    for task in tasks:
-        task.cancel()
-    return readings
+def opened(service: Service) -> int:
+    """Return how many streams a service has open."""
+    health = f"http://{service.stream_address}/healthz"
+    with urllib.request.urlopen(health, timeout=10) as answer:
+        return int(json.load(answer)["streams"])
 
 
 def spread(people: Sequence[Person], count: int) -> list[Person]:
@@ -118,20 +93,27 @@ def spread(people: Sequence[Person], count: int) -> list[Person]:
     return [people[number * len(people) // count] for number in range(count)]
 
 
-def main() -> None:
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--url", required=True)
-    options.add_argument("--tokens", type=Path, required=True)
-    options.add_argument("--count", type=int, required=True)
-    options.add_argument("--stays-s", type=float, default=LONG_S)
-    options.add_argument("--out", type=Path, required=True)
-    chosen = options.parse_args()
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-    people = spread(read_people(chosen.tokens), chosen.count)
-    readings = asyncio.run(read(people, chosen.url, chosen.stays_s))
-    chosen.out.write_text(json.dumps([reading.shown for reading in readings]))
+def compare_with(
+    accepted: Sequence[Accepted], circles: Mapping[int, frozenset[int]], shown: Sequence[Shown]
+) -> tuple[Counter[str], list[tuple[float, float]]]:
+    """Compare what streams showed with the accepted posts of their people's circles.
 
-
-if __name__ == "__main__":
-    main()
+    Returns how many were unseen, seen twice, or not of the circle, and for each post that was due
+    on a screen when it was sent and shown, in Unix time; infinity if never.
+    """
+    by_author: dict[int, list[Accepted]] = defaultdict(list)
+    for post in accepted:
+        by_author[post.author].append(post)
+    authors = {post.id: post.author for post in accepted}
+    findings, times = Counter[str](), list[tuple[float, float]]()
+    for one in shown:
+        circle, at = circles[one.person], dict(reversed(one.events))
+        posts = (post for author in circle for post in by_author[author])
+        due = [
+            (post.sent_at, at.get(post.id, inf)) for post in posts if post.sent_at > one.opened_at
+        ]
+        times += due
+        findings["unseen"] += sum(shown_at == inf for _, shown_at in due)
+        findings["seen_twice"] += len(one.events) - len(at)
+        findings["foreign"] += sum(authors.get(post, one.person) not in circle for post in at)
+    return findings, times

@@ -25,14 +25,14 @@ def proxy(tmp_path_factory):
     with Processes(folder / "logs") as processes:
         server = Redis(processes, folder / "redis", "local")
         server.start()
-        proxy = SlowProxy(server)
+        proxy = SlowProxy.before(server)
         proxy.start()
         yield proxy
 
 
 @pytest.fixture
 def server(proxy):
-    with redis.Redis(port=proxy.server.port) as server:
+    with redis.Redis.from_url(proxy.urls["REDIS_URL"]) as server:
         server.flushall()
         yield server
 

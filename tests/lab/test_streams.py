@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from lab.experiments.screens import compare_with
 from lab.running.screens import Accepted
-from lab.running.streams import Reading, Shown
+from lab.running.stream_reader import Reading
+from lab.running.streams import Shown, compare_with
 from lab.systems.api import Person
 
 CIRCLES = {1: frozenset({1, 2})}

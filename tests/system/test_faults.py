@@ -40,6 +40,7 @@ TRIED = [
     (RABBITMQ, "celery-worker-killed"),
 ]
 SLOW = [(OUTBOX, "slow-redis"), (POSTGRES, "slow-database"), (RABBITMQ, "slow-broker")]
+UNGUARDED = f"{OUTBOX}@stream+unguarded"
 CONTROLS = ["connections-taken", "deletes", "redis-older-copy"]
 CONTROL_MOMENTS = 10
 
@@ -134,13 +135,22 @@ def test_behind_a_proxy_probes_do_not_wait_for_a_frozen_database(serve, tmp_path
 
 @pytest.mark.parametrize("name", CONTROLS)
 def test_without_the_safeguard_it_does_harm(name, serve, tmp_path):
-    fault, running = FAULTS[name], serve(f"{OUTBOX}@unguarded")
+    fault, running = FAULTS[name], serve(UNGUARDED)
     make_whole(running)
     running.lack(fault.safeguard)
 
     seen = observe(fault, running, tmp_path, moments=CONTROL_MOMENTS, until_harm=True)
 
     assert does_harm(seen, fault), seen
+
+
+def test_streams_lack_nothing_after_a_kill_unless_their_positions_are_ignored(serve, tmp_path):
+    fault, running = FAULTS["stream-killed"], serve(UNGUARDED)
+    make_whole(running)
+    observed(fault, running, tmp_path)
+    running.lack(fault.safeguard)
+
+    assert observe(fault, running, tmp_path, moments=1).streamed["unseen"] > 0
 
 
 def make_whole(running):

@@ -11,6 +11,7 @@ from lab.faults.catalogue import FAULTS
 from lab.faults.fault import on_hosts
 from lab.faults.moments import CLIENTS, Seen, observe
 from lab.faults.running import SEED, Running, audit_pages
+from lab.faults.streams import streams
 from lab.progress import console, stage
 from lab.results import laws
 from lab.running.load import INTERRUPTED, Load
@@ -73,7 +74,9 @@ def suits(variant: Variant, load: Load) -> bool:
     fault = FAULTS[load.name]
     if variant.is_control and not fault.has_control(variant):
         return False
-    is_tried_without = variant.on_hosts and on_hosts not in fault.needs
+    is_tried_without = any(
+        need(variant) and need not in fault.needs for need in (on_hosts, streams)
+    )
     if is_tried_without or not fault.suits(variant):
         return False
     if reason := fault.unavailable():
@@ -126,6 +129,8 @@ EXPERIMENT = Experiment(
         "postgres_default-outbox-ring@unguarded",
         "mysql_tuned-outbox-ring@cluster3+unguarded",
         "mysql_tuned-outbox-ring@cluster3+hosts",
+        "mysql_tuned-outbox-ring@stream",
+        "mysql_tuned-outbox-ring@stream+unguarded",
         "mysql_tuned-task-setbased@unguarded",
         "mysql_tuned-task-setbased@rabbitmq+unguarded",
     ),

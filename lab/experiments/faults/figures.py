@@ -7,9 +7,11 @@ from typing import Any
 from lab.faults.fault import Fault
 from lab.faults.moments import GOOD, REFUSED, Seen, late
 
-TIMED = ("late", "slow_probes", "never_normal")
+TIMED = ("late", "slow_probes", "slow_streams", "never_normal")
 FINDINGS = ("lost", "duplicated", "phantom", "wrong_pages", "bad_answers", *TIMED)
 SUREST = 0.95
+SLOWER = 2.0
+"""Streams that a fault spares may be so many times slower while it lasts."""
 
 
 def audit_of(
@@ -19,16 +21,18 @@ def audit_of(
 
     On a busy machine times prove nothing.
     """
+    streamed = seen.streamed
     allowed = {str(status) for status in GOOD | (REFUSED if fault.refuses else set())}
     if fault.hides_answers:
         allowed.add("none")
     found = {
-        "lost": timelines["missing"],
-        "duplicated": timelines["duplicated"],
-        "phantom": timelines["unexpected"],
+        "lost": timelines["missing"] + (streamed.get("unseen") or 0),
+        "duplicated": timelines["duplicated"] + (streamed.get("seen_twice") or 0),
+        "phantom": timelines["unexpected"] + (streamed.get("foreign") or 0),
         "wrong_pages": seen.wrong_pages,
         "bad_answers": sum(n for status, n in seen.answers.items() if status not in allowed),
         "late": late(seen, fault),
+        "slow_streams": int(_are_slowed(streamed)),
         "slow_probes": int(seen.slowest_probe_s > fault.probes_within_s),
         "never_normal": sum(moment.normal_s is None for moment in seen.moments),
     }
@@ -54,7 +58,14 @@ def as_extra(seen: Seen) -> dict[str, float | None]:
         ),
         "slowest_probe_s": seen.slowest_probe_s,
         "loaded_s": seen.loaded_s,
+        "streams_calm_p99_ms": seen.streamed.get("calm_p99_ms"),
+        "streams_p99_ms": seen.streamed.get("others_p99_ms"),
     }
+
+
+def _are_slowed(streamed: Mapping[str, float | None]) -> bool:
+    calm_ms, during_ms = streamed.get("calm_p99_ms"), streamed.get("others_p99_ms")
+    return bool(calm_ms and during_ms and during_ms > SLOWER * calm_ms)
 
 
 def bound(moments: int) -> float:

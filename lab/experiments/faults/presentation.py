@@ -123,6 +123,8 @@ PRESENTATION = Presentation(
         Column("at worst s", extra("normal_worst_s")),
         Column("longest lag s", extra("longest_lag_s")),
         Column("lag at worst s", extra("longest_lag_worst_s")),
+        Column("calm streams p99 ms", extra("streams_calm_p99_ms")),
+        Column("other streams p99 ms", extra("streams_p99_ms")),
     ),
     headline=NORMAL,
     heading="Seconds until all was normal",

@@ -1,16 +1,9 @@
 """The last mile: posts to the screens of people whose feeds are streamed, or polled."""
 
-import json
-import os
-import sys
 import time
-import urllib.request
-from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from math import inf
 from pathlib import Path
-from signal import SIGTERM
 
 from lab.experiments import fanout
 from lab.experiments.base import Experiment, Measured, RunOptions
@@ -19,7 +12,7 @@ from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, OpenLoad, generate
 from lab.running.screens import Accepted, read_accepted
-from lab.running.streams import Shown, spread
+from lab.running.streams import OPENED_WITHIN_S, Shown, Streams, compare_with, spread
 from lab.systems.api import READERS, Api, Person, read_people
 from launch.processes import RunFailed
 from launch.service import Seed, Service
@@ -32,12 +25,8 @@ TIMEOUT_S = 10
 STREAMS = (0, 100, 1000, 5000)
 STAYS_S = 30
 """On average, of streams that are short; others stay until the end."""
-OPEN = 0.95
-"""Share of the streams that is open when the load begins: short ones come and go."""
 POLLS_PER_S = 500
 PERCENTILES = ("p50", "p99", "max")
-OPENED_WITHIN_S = CATCH_UP_S = 120
-READING = (sys.executable, "-m", "lab.running.streams")
 
 
 def loads(options: RunOptions) -> list[Load]:
@@ -72,19 +61,16 @@ def generate_with_streams(load: Load, service: Service, out: Path) -> Load:
     """Open the streams, or see to it that there are pages to read, and run the load."""
     if load.name == POLLS:
         _fill_pages(Api(service.url), read_people(service.tokens))
-    if count := streams_of(load):
-        url = f"http://{service.processes.address('stream')}:{service.stream_port}"
-        people = [f"--tokens={service.tokens}", f"--count={count}"]
-        if load.name.endswith(SHORT):
-            people.append(f"--stays-s={STAYS_S:g}")
-        with stage(f"open {count:,} streams"):
-            service.processes.start(
-                "readers", (*READING, f"--url={url}", *people, f"--out={_file(service)}"), {}
-            )
-            service.processes.wait_until(
-                "readers", lambda: _open(url) >= OPEN * count, within_s=OPENED_WITHIN_S
-            )
+    if streams := _streams(load, service):
+        with stage("open the streams"):
+            streams.open()
     return generate(load, service, out)
+
+
+def _streams(load: Load, service: Service) -> Streams | None:
+    count, is_short = streams_of(load), load.name.endswith(SHORT)
+    options = (f"--stays-s={STAYS_S:g}",) if is_short else ()
+    return Streams(service, count, *options) if count else None
 
 
 def _fill_pages(api: Api, people: Sequence[Person]) -> None:
@@ -99,42 +85,21 @@ def _fill_pages(api: Api, people: Sequence[Person]) -> None:
         time.sleep(0.1)
 
 
-def _open(url: str) -> int:
-    with urllib.request.urlopen(f"{url}/healthz", timeout=10) as answer:  # noqa: S310
-        return int(json.load(answer)["streams"])
-
-
 def conclude(measured: Measured) -> None:
     """Record what the streams showed, and when; compare it with the accepted posts."""
     count, service, result = streams_of(measured.load), measured.service, measured.result
-    people = spread(read_people(service.tokens), count)
-    circles = _circles(Api(service.url), people)
+    streams = _streams(measured.load, service)
+    circles = _circles(Api(service.url), spread(read_people(service.tokens), count))
     fanout.conclude(measured)
     posts = result.routes[POST]["requests"] - result.routes[POST]["failures"]
     result.extra |= {"posts": float(posts), "reads": float(result.requests - posts)}
     if result.balance:
         result.balance.accepted = posts
-    if count and result.audit is not None:
+    if streams and result.audit is not None:
         with stage("wait for the last events"):
-            ended_at = _end_reading(service)
-        shown = [Shown(*row) for row in json.loads(_file(service).read_text())]
+            shown = streams.end()
         accepted = read_accepted(measured.folder / "accepted.csv")
-        _record(measured, circles, shown, accepted, ended_at)
-
-
-def _end_reading(service: Service) -> float:
-    """Let the readers end when nothing comes any more; return the Unix time then."""
-    for pid in service.processes.pids("readers"):
-        os.kill(pid, SIGTERM)
-    give_up_at = time.monotonic() + CATCH_UP_S
-    while not service.processes.have_ended("readers") and time.monotonic() < give_up_at:
-        time.sleep(0.1)
-    service.processes.stop("readers")
-    return time.time()
-
-
-def _file(service: Service) -> Path:
-    return service.folder / "streams.json"
+        _record(measured, circles, shown, accepted, time.time())
 
 
 def _circles(api: Api, people: Sequence[Person]) -> dict[int, frozenset[int]]:
@@ -167,32 +132,6 @@ def _record(
     }
     assert result.audit is not None
     result.audit |= {**findings, "ok": result.audit["ok"] and not findings.total()}
-
-
-def compare_with(
-    accepted: Sequence[Accepted], circles: Mapping[int, frozenset[int]], shown: Sequence[Shown]
-) -> tuple[Counter[str], list[tuple[float, float]]]:
-    """Compare what streams showed with the accepted posts of their people's circles.
-
-    Returns how many were unseen, seen twice, or not of the circle, and for each post that was due
-    on a screen when it was sent and shown, in Unix time; infinity if never.
-    """
-    by_author: dict[int, list[Accepted]] = defaultdict(list)
-    for post in accepted:
-        by_author[post.author].append(post)
-    authors = {post.id: post.author for post in accepted}
-    findings, times = Counter[str](), list[tuple[float, float]]()
-    for one in shown:
-        circle, at = circles[one.person], dict(reversed(one.events))
-        posts = (post for author in circle for post in by_author[author])
-        due = [
-            (post.sent_at, at.get(post.id, inf)) for post in posts if post.sent_at > one.opened_at
-        ]
-        times += due
-        findings["unseen"] += sum(shown_at == inf for _, shown_at in due)
-        findings["seen_twice"] += len(one.events) - len(at)
-        findings["foreign"] += sum(authors.get(post, one.person) not in circle for post in at)
-    return findings, times
 
 
 EXPERIMENT = Experiment(

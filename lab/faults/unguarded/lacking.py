@@ -21,6 +21,7 @@ from feed.timeline_stores.ring import RingStore
 from feed.timeline_stores.rows import RowStore
 from lab.faults.unguarded.following import following
 from runtime.away import Server
+from stream.reading import Reading
 from web import api
 
 # A file of the laboratory's (Running.lack), beside another one that the service knows.
@@ -112,6 +113,13 @@ def _unconfirmed(_original, _topology, _url):
 @without("promotions", epochs, "_go_on")
 def _without_redelivery(go_on, epoch, server, _lost_s):
     return go_on(epoch, server, 0.0)
+
+
+@without("positions", Reading, "read")
+def _go_on_at_the_end(read, self, listening, behind):
+    """Resume streams where everybody is, not where they were; new ones get their gap."""
+    behind = [one._replace(position=self.end) if one.position.step else one for one in behind]
+    return read(self, listening, behind)
 
 
 @without("refusals", Server, "refuses")
