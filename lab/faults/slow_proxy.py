@@ -41,13 +41,14 @@ class Kind(NamedTuple):
 
 ANSWERS_LOST = "2 % of answers lost"
 HALF_OPEN = "half-open"
+# Those that have found errors come first.
 KINDS: Mapping[str, Kind] = {
-    "50 ms": Kind(late_s=0.05),
-    "500 ms": Kind(late_s=0.5),
-    "10 kB/s": Kind(bytes_per_s=10_000),
-    "1 % resets": Kind(lost_requests=0.01),
-    ANSWERS_LOST: Kind(lost_answers=0.02),
     HALF_OPEN: Kind(lasts_s=12.0, is_half_open=True),
+    ANSWERS_LOST: Kind(lost_answers=0.02),
+    "1 % resets": Kind(lost_requests=0.01),
+    "10 kB/s": Kind(bytes_per_s=10_000),
+    "500 ms": Kind(late_s=0.5),
+    "50 ms": Kind(late_s=0.05),
 }
 
 

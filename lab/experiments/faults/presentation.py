@@ -79,7 +79,7 @@ def _of_guarded(compared: Sequence[Summary]) -> str:
     finished = [result for result in results if result.audit is not None]
     if not finished:
         return "No fault was tried to its end." if results else ""
-    totals = {kind: sum((r.audit or {})[kind] for r in finished) for kind in FINDINGS}
+    totals = {kind: sum((r.audit or {}).get(kind, 0) for r in finished) for kind in FINDINGS}
     moments = [int(result.extra["moments"] or 0) for result in finished]
     pages, fewest = sum(r.extra["pages"] or 0 for r in finished), min(moments)
     found = (
