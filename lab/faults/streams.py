@@ -5,13 +5,14 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import partial
+from itertools import cycle
 from operator import attrgetter
 
 from lab.faults.fault import Need, fault
 from lab.faults.moments import Moment
 from lab.faults.readers import Readers
 from lab.faults.running import Running, wait_for
-from lab.faults.slow import TEXT, SlowProxy, be_slow
+from lab.faults.slow import SlowProxy, be_slow
 from lab.faults.slow_proxy import HALF_OPEN, KINDS
 from lab.results.figures import percentiles
 from lab.running.screens import Accepted
@@ -40,6 +41,7 @@ def watched(
     """
     service, url = running.service, ""
     proxy = SlowProxy(service.processes, service.folder, service.stream_address)
+    proxy.turns = cycle(name for name, kind in KINDS.items() if not kind.lost_requests)
     if through_proxy:
         proxy.start()
         service.servers.append(proxy)
@@ -98,7 +100,12 @@ def stream_killed(running: Running, readers: Readers) -> int:
     return running.accepted_between(began, time.monotonic())
 
 
-@stream_fault(TEXT.format("the stream"), at_stake="posts in flight, or accepted meanwhile")
+@stream_fault(
+    "In turn: events come 50 or 500 ms late; each connection carries 10 kB/s; 2% of its data are "
+    f"lost, with the connection; for {KINDS[HALF_OPEN].lasts_s:g} s, open connections lose all "
+    "data.",
+    at_stake="posts in flight, or accepted meanwhile",
+)
 def slow_stream(running: Running, readers: Readers) -> int:
     wait_until_open(running)
     return be_slow(running)
