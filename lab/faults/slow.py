@@ -13,7 +13,6 @@ from mmap import mmap
 from operator import attrgetter
 from pathlib import Path
 from socket import create_connection
-from types import MappingProxyType
 from typing import Self
 
 from lab.faults.celery import supervised
@@ -51,11 +50,7 @@ class SlowProxy(Proxy):
     binaries = ("python3",)
 
     def __init__(
-        self,
-        processes: Processes,
-        folder: Path,
-        server: str,
-        urls: Mapping[str, str] = MappingProxyType({}),
+        self, processes: Processes, folder: Path, server: str, urls: Mapping[str, str]
     ) -> None:
         """``server``: host and port; ``urls``: environment variables with its URL."""
         super().__init__(processes, folder, port=free_port())

@@ -21,7 +21,7 @@ from lab.running.streams import Streams, compare_with, opened
 P99 = ("p99",)
 COUNT = 10
 """Streams that the fault meets, and as many others."""
-MET, OTHERS = "readers", "other readers"
+HIT, OTHERS = "readers", "other readers"
 DOWN_S = 1.0
 POSTS = 400
 LONG_BODY = json.dumps({"body": "x" * 2000})
@@ -36,27 +36,32 @@ def watched(
 ) -> Iterator[Callable[[Sequence[Moment]], Found]]:
     """Read streams while the block runs; yield what compares them, after the drain.
 
-    ``through_proxy``: half of them, which can be slow. ``spares_others``: the others must be as
-    fast as ever.
+    ``through_proxy``: half of them, which can be slow; it holds what a client doesn't read.
+    ``spares_others``: the others must be as fast as ever.
     """
     service, url = running.service, ""
-    proxy = SlowProxy(service.processes, service.folder, service.stream_address)
+    proxy = SlowProxy(service.processes, service.folder, service.stream_address, {})
     proxy.turns = cycle(name for name, kind in KINDS.items() if not kind.lost_requests)
     if through_proxy:
         proxy.start()
         service.servers.append(proxy)
         url = f"http://{proxy.address}:{proxy.port}"
-    both = [Streams(service, COUNT, role=MET, url=url), Streams(service, COUNT, role=OTHERS)]
-    for some in both:
-        some.open()
-    yield partial(compared, running, both, spares_others)
+    hit, others = Streams(service, COUNT, role=HIT, url=url), Streams(service, COUNT, role=OTHERS)
+    hit.open()
+    others.open()
+    yield partial(compared, running, hit, others, spares_others=spares_others)
     if through_proxy:
         service.servers.remove(proxy)
         running.processes.stop(proxy.role)
 
 
 def compared(
-    running: Running, both: Sequence[Streams], spares_others: bool, moments: Sequence[Moment]
+    running: Running,
+    hit: Streams,
+    others: Streams,
+    moments: Sequence[Moment],
+    *,
+    spares_others: bool,
 ) -> Found:
     """Return what streams lack, show twice or should not show, and the p99 of the others."""
     to_unix_s = time.time() - time.monotonic()
@@ -67,19 +72,20 @@ def compared(
         person: frozenset(friends | {person})
         for person, friends in Readers(running).friends.items()
     }
-    met, others = (compare_with(accepted, circles, some.end()) for some in both)
-    found: Found = dict(met[0] + others[0])
-    if spares_others:
-        took_ms: dict[bool, list[float]] = {True: [], False: []}
-        for sent_at, shown_at in others[1]:
-            at = sent_at - to_unix_s
-            is_hit = any(moment.began_at <= at < moment.mended_at for moment in moments)
-            took_ms[is_hit].append((shown_at - sent_at) * 1000)
-        found |= {
-            "calm_p99_ms": percentiles(took_ms[False], P99)["p99"],
-            "others_p99_ms": percentiles(took_ms[True], P99)["p99"],
-        }
-    return found
+    findings, _ = compare_with(accepted, circles, hit.end())
+    findings_of_others, times = compare_with(accepted, circles, others.end())
+    found: Found = dict(findings + findings_of_others)
+    if not spares_others:
+        return found
+    calm_ms, during_ms = list[float](), list[float]()
+    for sent_at, shown_at in times:
+        at = sent_at - to_unix_s
+        is_during = any(moment.began_at <= at < moment.mended_at for moment in moments)
+        (during_ms if is_during else calm_ms).append((shown_at - sent_at) * 1000)
+    return found | {
+        "calm_p99_ms": percentiles(calm_ms, P99)["p99"],
+        "others_p99_ms": percentiles(during_ms, P99)["p99"],
+    }
 
 
 stream_fault = partial(
@@ -127,7 +133,7 @@ def stream_cut_off(running: Running, readers: Readers) -> int:
 )
 def stream_unread(running: Running, readers: Readers) -> int:
     began = wait_until_open(running)
-    with closing(running.connection()) as http, Streams(running.service, COUNT, role=MET).unread():
+    with closing(running.connection()) as http, Streams(running.service, COUNT, role=HIT).unread():
         for number in range(POSTS):
             token = running.tokens[number % len(running.tokens)]
             status, post = running.ask(http, token, "POST", "/v1/posts/", LONG_BODY)
