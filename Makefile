@@ -14,7 +14,7 @@ help: ## list the targets
 
 setup: .venv/ready ## create the Python environment in .venv/
 
-.venv/ready: requirements.txt requirements-dev.txt lab/requirements.txt replays/requirements.txt constraints.txt bootstrap.sh
+.venv/ready: requirements.txt workers/queues/requirements.txt requirements-dev.txt lab/requirements.txt replays/requirements.txt constraints.txt bootstrap.sh
 	sh bootstrap.sh
 	touch $@
 

@@ -4,11 +4,11 @@ import os
 from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
+from typing import Any
 
 import environ
 
 from accounts.ids import MAX_ID
-from config.broker import TASK_TIME_LIMIT_S, transport, transport_options
 from config.cache import cache, post_cache
 from config.databases import connect
 from config.rates import rate
@@ -70,7 +70,7 @@ variable."""
 METRICS_ALLOW = [*map(ip_network, env.list("METRICS_ALLOW", default=["127.0.0.0/8", "::1"]))]
 """Networks whose scrapes app servers answer; others, and what a proxy forwards, get a 404."""
 METRICS_PORT = env.str("METRICS_PORT", default="")
-"""Where a drainer or Celery worker with a METRICS_DIR of its own answers scrapes: a port of this
+"""Where a drainer or a queue's worker with a METRICS_DIR of its own answers scrapes: a port of this
 host, or address:port. Empty: nowhere."""
 if METRICS_DIR:
     INSTALLED_APPS += ["metrics"]
@@ -164,6 +164,7 @@ IDEMPOTENCY_KEEP_S = 24 * 3600
 
 # When the deliveries of a post are made …
 FEED_STRATEGY = env.str("FEED_STRATEGY", default="inline")
+FEED_STRATEGY = {"outbox_celery": "outbox_queue"}.get(FEED_STRATEGY, FEED_STRATEGY)  # until 0.2
 GRACE_S = env.float("FEED_GRACE_S", default=10.0)
 """Seconds that a strategy may take for a post; then drainers and sweeps deliver it."""
 GRACE = {"grace_s": GRACE_S}
@@ -173,7 +174,7 @@ FEED_STRATEGIES = {
     "null": {"BACKEND": "feed.strategies.null.Null"},
     "task": {"BACKEND": "workers.strategies.Task", "OPTIONS": GRACE},
     "chunked": {"BACKEND": "workers.strategies.Chunked", "OPTIONS": GRACE},
-    "outbox_celery": {"BACKEND": "workers.strategies.RungOutbox", "OPTIONS": {"pause_s": 0.01}},
+    "outbox_queue": {"BACKEND": "workers.strategies.RungOutbox", "OPTIONS": {"pause_s": 0.01}},
 }
 # … and where they are kept.
 FEED_TIMELINE_STORE = env.str("FEED_TIMELINE_STORE", default="setbased")
@@ -205,31 +206,39 @@ FEED_PULL_LAG_MS = 75.0
 FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
 """Who may read a person's posts: "everyone", or "friends" (feed/visibility.py)."""
 
-CELERY_BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
-CELERY_BROKER_TRANSPORT = transport(CELERY_BROKER_URL)
-CELERY_BROKER_TRANSPORT_OPTIONS = transport_options(CELERY_BROKER_URL)
-CELERY_TASK_DEFAULT_QUEUE_TYPE = "quorum" if CELERY_BROKER_URL.startswith("amqp") else None
-CELERY_TASK_PUBLISH_RETRY_POLICY = {"max_retries": 1, "interval_start": 0, "interval_step": 0.1}
-CELERY_TASK_ACKS_LATE = True
-CELERY_TASK_REJECT_ON_WORKER_LOST = True
-CELERY_TASK_IGNORE_RESULT = True
-CELERY_TASK_TIME_LIMIT = TASK_TIME_LIMIT_S
-CELERY_WORKER_PREFETCH_MULTIPLIER = 1
-# RabbitMQ gives the queue of the remote control to nobody else while it believes a connection alive
-# that is lost: a worker could not start again.
-CELERY_WORKER_ENABLE_REMOTE_CONTROL = False
-CELERY_WORKER_HIJACK_ROOT_LOGGER = False
-CELERY_ACCEPT_CONTENT = ["json"]
-SWEEP_S = GRACE_S / 2
-# A sweep waits in the queue like any message. If it starts before it expires, the queue is short:
-# a post without a receipt for longer than that has lost its message.
-CELERY_BEAT_SCHEDULE = {
-    "sweep": {
-        "task": "workers.tasks.sweep",
-        "schedule": SWEEP_S,
-        "options": {"expires": SWEEP_S},
-    }
+# What carries tasks, for the strategies that need it.
+FEED_QUEUE = env.str("FEED_QUEUE", default="celery")
+BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
+BROKER = {"url": BROKER_URL}
+DJANGO_TASKS = ["django_tasks", "django_tasks_db"]
+PROCRASTINATE = ["procrastinate.contrib.django"]
+FEED_QUEUES: dict[str, dict[str, Any]] = {
+    "celery": {"BACKEND": "workers.queues.celery.Celery", "OPTIONS": BROKER},
+    "dramatiq": {"BACKEND": "workers.queues.dramatiq.Dramatiq", "OPTIONS": BROKER},
+    "huey": {"BACKEND": "workers.queues.huey.Huey", "OPTIONS": BROKER},
+    "django_tasks": {"BACKEND": "workers.queues.django_tasks.DjangoTasks", "APPS": DJANGO_TASKS},
+    "procrastinate": {
+        "BACKEND": "workers.queues.procrastinate.Procrastinate",
+        "APPS": PROCRASTINATE,
+    },
+    # As they come, for comparison.
+    "celery_default": {"BACKEND": "workers.queues.celery.CeleryDefaults", "OPTIONS": BROKER},
+    "dramatiq_default": {"BACKEND": "workers.queues.dramatiq.DramatiqDefaults", "OPTIONS": BROKER},
+    "huey_default": {"BACKEND": "workers.queues.huey.HueyDefaults", "OPTIONS": BROKER},
+    "django_tasks_default": {
+        "BACKEND": "workers.queues.django_tasks.DjangoTasksDefaults",
+        "APPS": DJANGO_TASKS,
+    },
+    "procrastinate_default": {
+        "BACKEND": "workers.queues.procrastinate.ProcrastinateDefaults",
+        "APPS": PROCRASTINATE,
+    },
 }
+INSTALLED_APPS += FEED_QUEUES.get(FEED_QUEUE, {}).get("APPS", [])
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+PROCRASTINATE_IMPORT_PATHS = ["workers.queues.procrastinate"]
+SWEEP_S = GRACE_S / 2
+"""Seconds from one sweep to the next (manage.py work)."""
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["accounts.authentication.by_token"],
@@ -283,6 +292,8 @@ LOGGING = {
     "loggers": {
         # Under load, one line per refused request would fill the log.
         "django.request": {"level": "ERROR"},
+        # One line per task.
+        "procrastinate": {"level": "WARNING"},
         # Where in Django a request was found suspicious tells nothing about it.
         "django.security": {"handlers": ["security"], "propagate": False},
     },

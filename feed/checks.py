@@ -65,17 +65,16 @@ def check_threshold_is_a_number(**kwargs: Any) -> list[CheckMessage]:
 
 
 @register()
-def check_cache_and_broker_are_no_cluster(**kwargs: Any) -> list[CheckMessage]:
-    """The clients of the cache and of Celery can't use a Redis Cluster."""
-    urls = {"REDIS_URL": settings.REDIS_URL, "BROKER_URL": settings.CELERY_BROKER_URL}
+def check_cache_is_no_cluster(**kwargs: Any) -> list[CheckMessage]:
+    """The client of the cache can't use a Redis Cluster."""
+    if not settings.REDIS_URL.startswith(SCHEME):
+        return []
     return [
         Error(
-            f"{name} names a Redis Cluster, which only timelines can be in.",
-            hint="Set TIMELINE_URL to the cluster, and keep one Redis (or RabbitMQ) for the rest.",
+            "REDIS_URL names a Redis Cluster, which only timelines can be in.",
+            hint="Set TIMELINE_URL to the cluster, and keep one Redis for the rest.",
             id="feed.E007",
         )
-        for name, url in urls.items()
-        if url.startswith(SCHEME)
     ]
 
 

@@ -1,10 +1,10 @@
-"""The strategies and timeline stores of the service, with their flags."""
+"""The strategies, timeline stores and queues of the service, with their flags."""
 
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -22,7 +22,7 @@ class Strategy(NamedTuple):
     needs_shared_store: bool
     needs_partial_delivery: bool
     needs_drainer: bool
-    needs_celery: bool
+    needs_queue: bool
     writes_with_post: bool
 
 
@@ -38,11 +38,22 @@ class TimelineStore(NamedTuple):
     needs_redis: bool
 
 
+class Queue(NamedTuple):
+    """The flags of ``workers/queues/base.py``."""
+
+    purpose: str
+    brokers: Sequence[str]
+    is_at_least_once: bool
+    is_transactional: bool
+    needs_postgresql: bool
+
+
 class Backends(NamedTuple):
     """By alias, in the order of the settings."""
 
     strategies: Mapping[str, Strategy]
     timeline_stores: Mapping[str, TimelineStore]
+    queues: Mapping[str, Queue]
 
 
 @cache
@@ -58,4 +69,5 @@ def backends() -> Backends:
     return Backends(
         {alias: Strategy(**flags) for alias, flags in listed["strategies"].items()},
         {alias: TimelineStore(**flags) for alias, flags in listed["timeline_stores"].items()},
+        {alias: Queue(**flags) for alias, flags in listed["queues"].items()},
     )

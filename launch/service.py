@@ -37,12 +37,6 @@ POOLS: Mapping[str, tuple[Sequence[str], Mapping[str, str]]] = {
 """App servers beside the others, behind HAProxy: what starts them, and their settings."""
 COUNTS = ("posts", "expected", "missing", "duplicated", "unexpected", "left", "merged")
 
-
-CELERY = (sys.executable, "-m", "celery", "--app=workers")
-WORKER = (
-    *(*CELERY, "worker", "--loglevel=WARNING", f"--concurrency={CORES}"),
-    *("--without-gossip", "--without-mingle", "--without-heartbeat"),
-)
 AWAIT_DRAIN = (sys.executable, "manage.py", "await_drain", "--skip-checks")
 SEEDING = """
 from django.core.management import call_command
@@ -52,7 +46,6 @@ for command in {commands}:
 """
 SEEDING_WAITS_S = 600
 """For a statement."""
-BEAT = (*CELERY, "beat", "--loglevel=WARNING", "--scheduler=celery.beat:Scheduler")
 
 
 class Seed(NamedTuple):
@@ -125,6 +118,8 @@ class Service:
         """Of this service only: tokens of another one are invalid here."""
         self.tokens = folder / "tokens.csv"
         self.servers = servers_for(variant, servers, processes, folder)
+        self.restarts = 0
+        """Of workers that had ended."""
         self.limitations: list[str] = []
         """What the variant asks for but this machine doesn't offer."""
 
@@ -174,12 +169,19 @@ class Service:
         for env in self.environments:
             if self.variant.drains:
                 self.processes.start("workers", _python("manage.py", "drain"), env)
-            if self.variant.uses_celery:
-                self.processes.start("workers", WORKER, env)
-                self.processes.start("workers", BEAT, env)
+            if self.variant.uses_queue:
+                work = _python("manage.py", "work", f"--processes={CORES}")
+                self.processes.start("workers", work, env)
             for number, command in enumerate(self.variant.workers, 2):
                 host = f"workers{number}"
                 self.processes.start("workers", _python("manage.py", command), env, host=host)
+
+    def revive_workers(self) -> None:
+        """Start them again if one has ended, as systemd or compose does."""
+        if self.processes.have_ended("workers"):
+            self.restarts += 1
+            self.processes.stop("workers")
+            self.start_workers()
 
     @property
     def stream_address(self) -> str:

@@ -50,6 +50,9 @@ POSTGRES_DURABILITY = (
 )
 AS_SET = "the database is as its owner set it"
 REDIS_DURABILITY = "Redis keeps nothing on disk: a restart of it empties its timelines and queues"
+AOF_DURABILITY = (
+    "Redis writes its log once per second: a power cut can take what it was given since"
+)
 DATABASES = {
     "sqlite": Database(durability=SQLITE_DURABILITY),
     "sqlite_per_server": Database(app_servers=2, files=2, durability=SQLITE_DURABILITY),
@@ -70,12 +73,15 @@ DATABASES = {
     ),
     "postgres_asis": Database(engine="postgresql", profile=AS_IS, durability=AS_SET),
 }
+CELERY = "celery"
 GUNICORN = "gunicorn"
 GRANIAN = "granian"
 PROXIED = "+proxy"
 """Behind the name of an app server, where HAProxy is in front of it."""
 SHORT = {"pull": ("inline", "pull"), "null": ("null", "setbased")}
 """The names database-pull and database-null, in full."""
+RENAMED = {"outbox_celery": "outbox_queue"}
+"""Strategies that had other names; variants keep those that they are given."""
 NAMING = "database-strategy-store[@part+part…], database-pull or database-null"
 
 
@@ -93,7 +99,7 @@ class Variant:
     strategy: str
     store: str
     broker: str | None
-    """Where Celery's messages wait; None without Celery."""
+    """Where the queue's messages wait: redis, rabbitmq, database; None without a queue."""
     settings: Mapping[str, str] = field(default_factory=dict)
     """Further environment variables of the service."""
     workers: tuple[str, ...] = ()
@@ -104,6 +110,8 @@ class Variant:
     """Primaries of the Redis Cluster that has the timelines, each with a replica; 0: one Redis."""
     on_hosts: bool = False
     """Each part runs on a host of its own (``launch.hosts``)."""
+    queue: str = CELERY
+    """What carries tasks, as FEED_QUEUE names it."""
     server: str = GUNICORN
     """The app server, as WEB_SERVER names it."""
     is_proxied: bool = False
@@ -114,6 +122,8 @@ class Variant:
     """The load generator has a core to itself (``launch.processes``)."""
     caches: bool = False
     """A Redis keeps posts, though neither timelines nor messages are in it."""
+    keeps_writes: bool = False
+    """Its Redis writes a log of all changes to disk."""
     is_control: bool = False
     """It lacks a safeguard, to show that this is needed."""
 
@@ -131,6 +141,7 @@ class Variant:
         plain, at, behind = name.partition("@")
         database, _, rest = plain.partition("-")
         strategy, store = SHORT.get(rest) or (rest.partition("-")[0], rest.partition("-")[2])
+        strategy = RENAMED.get(strategy, strategy)
         known = backends()
         spelled = (
             (database, DATABASES),
@@ -138,9 +149,9 @@ class Variant:
             (store, known.timeline_stores),
         )
         refuse_unknown(name, NAMING, *spelled)
-        parts = {**PARTS, **more}
-        celery = backends().strategies[strategy].needs_celery
-        variant = cls(name, DATABASES[database], strategy, store, "redis" if celery else None)
+        parts = {**PARTS, **{alias: with_queue(alias) for alias in known.queues}, **more}
+        broker = "redis" if known.strategies[strategy].needs_queue else None
+        variant = cls(name, DATABASES[database], strategy, store, broker)
         for word in behind.split("+") if at else ():
             part, number = re.sub(r"[1-9]\d*$", "N", word), word.lstrip(ascii_lowercase)
             refuse_unknown(name, NAMING, (part, parts))
@@ -161,6 +172,7 @@ class Variant:
             "WEB_SERVER": self.server,
             "FEED_STRATEGY": self.strategy,
             "FEED_TIMELINE_STORE": self.store,
+            **({"FEED_QUEUE": self.queue} if self.uses_queue else {}),
             **self.settings,
         }
 
@@ -190,12 +202,17 @@ class Variant:
         return self.store_flags.needs_redis and not self.primaries
 
     @property
-    def uses_celery(self) -> bool:
+    def uses_queue(self) -> bool:
         return self.broker is not None
 
     @property
+    def has_broker(self) -> bool:
+        return self.broker in ("redis", "rabbitmq")
+
+    @property
     def durability_given_away(self) -> list[str]:
-        given = [self.database.durability, REDIS_DURABILITY if self.uses_redis else None]
+        of_redis = AOF_DURABILITY if self.keeps_writes else REDIS_DURABILITY
+        given = [self.database.durability, of_redis if self.uses_redis else None]
         return [item for item in given if item]
 
     @property
@@ -209,7 +226,7 @@ class Variant:
     @property
     def delivers_later(self) -> bool:
         """Posts are answered before they are delivered."""
-        return self.drains or self.uses_celery
+        return self.drains or self.uses_queue
 
     @property
     def delivers(self) -> bool:
@@ -253,8 +270,15 @@ def with_setting(name: str, value: str = "") -> Added:
     )
 
 
+def with_queue(alias: str) -> Part:
+    """Return the part that is named like a queue."""
+    flags = backends().queues[alias]
+    broker = flags.brokers[0] if flags.brokers else "database"
+    return Part(flags.purpose, with_fields(queue=alias, broker=broker))
+
+
 def _with_redis(variant: Variant, _: str) -> Variant:
-    return replace(variant, broker="redis") if variant.broker else replace(variant, caches=True)
+    return replace(variant, broker="redis") if variant.has_broker else replace(variant, caches=True)
 
 
 PARTS: Mapping[str, Part] = {
@@ -271,10 +295,14 @@ PARTS: Mapping[str, Part] = {
         with_fields(streams=True),
     ),
     "redis": Part(
-        "a Redis as cache of posts, for variants without one; else as Celery's broker, as usual",
+        "a Redis as cache of posts, for variants without one; else as the queue's broker, as usual",
         _with_redis,
     ),
-    "rabbitmq": Part("RabbitMQ as Celery's broker", with_fields(broker="rabbitmq")),
+    "aof": Part(
+        "Redis writes a log to disk once per second (appendonly), so that a restart keeps its data",
+        with_fields(keeps_writes=True),
+    ),
+    "rabbitmq": Part("RabbitMQ as the queue's broker", with_fields(broker="rabbitmq")),
     "clusterN": Part(
         "timelines in a Redis Cluster of N primaries, each with a replica",
         lambda variant, number: replace(variant, primaries=int(number)),
@@ -311,14 +339,28 @@ def _why_impossible(variant: Variant) -> str | None:
     """Return why there can be no such variant; None if it can be."""
     if variant.primaries and not variant.store_flags.needs_redis:
         return f"the store {variant.store!r} isn't in Redis, so it has no cluster"
-    if variant.broker and not variant.strategy_flags.needs_celery:
-        return f"the strategy {variant.strategy!r} has no broker"
+    if variant.keeps_writes and not variant.uses_redis:
+        return "it has no Redis whose writes could be kept"
+    if variant.broker and not variant.strategy_flags.needs_queue:
+        return f"the strategy {variant.strategy!r} has no queue"
+    if variant.broker and (reason := _why_unsuitable(variant)):
+        return f"the queue {variant.queue!r} {reason}"
     if variant.workers and not variant.drains:
         return f"no drainer delivers for {variant.strategy!r} and {variant.store!r}"
     if variant.on_hosts and variant.database.profile in (None, AS_IS):
         return "it can't have hosts: they need a database server that the laboratory starts"
     if variant.on_hosts and variant.broker == "rabbitmq":
         return "it can't have hosts: RabbitMQ lets its guest in from its own host only"
+    return None
+
+
+def _why_unsuitable(variant: Variant) -> str | None:
+    """Return why a variant's queue can't be used, as the end of a sentence; None if it can."""
+    flags = backends().queues[variant.queue]
+    if variant.broker not in (flags.brokers or ("database",)):
+        return f"keeps its messages in {' or '.join(flags.brokers) or 'the database'}"
+    if flags.needs_postgresql and variant.database.engine != "postgresql":
+        return "needs PostgreSQL"
     return None
 
 

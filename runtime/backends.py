@@ -29,28 +29,49 @@ class BackendHandler(Generic[Backend]):
         """The backend in use. Raises ImproperlyConfigured for an alias that is not in the table."""
         return self[getattr(settings, self.choice)]
 
+    @property
+    def current_class(self) -> type[Backend]:
+        """The class of the backend in use, which isn't created. Raises like ``current``."""
+        return self._class_of(getattr(settings, self.choice))
+
     def __getitem__(self, alias: str) -> Backend:
         if alias not in self._created:
             self._created[alias] = self._create(alias)
         return self._created[alias]
 
     def classes(self) -> dict[str, type[Backend]]:
-        """Return the class of every alias, without creating a backend."""
-        table: dict[str, dict[str, Any]] = getattr(settings, self.table)
-        return {alias: import_string(entry["BACKEND"]) for alias, entry in table.items()}
+        """Return the class of every alias whose packages are here, without creating a backend."""
+        found = {}
+        for alias, entry in self._table.items():
+            try:
+                found[alias] = import_string(entry["BACKEND"])
+            except ModuleNotFoundError as error:
+                if entry["BACKEND"].startswith(error.name or ""):  # a wrong path
+                    raise
+        return found
 
     def _create(self, alias: str) -> Backend:
-        table: dict[str, dict[str, Any]] = getattr(settings, self.table)
+        options: dict[str, Any] = self._table.get(alias, {}).get("OPTIONS", {})
+        return self._class_of(alias)(alias, **options)  # type: ignore[call-arg]
+
+    def _class_of(self, alias: str) -> type[Backend]:
+        table = self._table
         if alias not in table:
             known, close = ", ".join(sorted(table)), get_close_matches(alias, table, n=1)
             meant = f"; did you mean {close[0]}?" if close else ""
             raise ImproperlyConfigured(
                 f"{alias!r} isn't in {self.table}; {self.choice} must be one of: {known}{meant}"
             )
-        backend: Backend = import_string(table[alias]["BACKEND"])(
-            alias, **table[alias].get("OPTIONS", {})
-        )
-        return backend
+        try:
+            found: type[Backend] = import_string(table[alias]["BACKEND"])
+        except ModuleNotFoundError as error:
+            raise ImproperlyConfigured(f"{self.choice}={alias}: {error}") from error
+        return found
+
+    @property
+    def _table(self) -> dict[str, dict[str, Any]]:
+        table: dict[str, dict[str, Any]] = getattr(settings, self.table)
+        return table
 
     def _forget(self, *, setting: str, **kwargs: Any) -> None:
         if setting in (self.choice, self.table):

@@ -12,6 +12,7 @@ from django.contrib.contenttypes.management import create_contenttypes
 from django.db import connection
 from django.db.models.expressions import DatabaseDefault
 from django.db.models.signals import post_migrate, post_save
+from django.test import override_settings
 from kombu import pools
 from redis import Redis, RedisCluster
 
@@ -29,7 +30,6 @@ from runtime.remembered import forget_all
 from tests.backends import REDIS_STORES
 from tests.described import Client
 from tests.workers.embedded import Worker
-from workers.celery import app
 
 hypothesis.settings.register_profile("any machine", deadline=None)  # others may be busy
 hypothesis.settings.load_profile("any machine")
@@ -201,8 +201,9 @@ def redis(redis_url, keep_timelines_at):
 @pytest.fixture(scope="session")
 def celery_worker(redis_environment):
     """A Celery worker for the whole test session."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app.conf, "broker_url", redis_environment["BROKER_URL"])
+    celery = django_settings.FEED_QUEUES["celery"]
+    here = celery | {"OPTIONS": {"url": redis_environment["BROKER_URL"]}}
+    with override_settings(FEED_QUEUES=django_settings.FEED_QUEUES | {"celery": here}):
         with Worker().running() as worker:
             yield worker
         pools.reset()

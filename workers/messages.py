@@ -1,10 +1,14 @@
-"""Messages to Celery's workers, sent without making a request wait for the broker."""
+"""Messages to the queue, sent without making a request wait for its broker."""
 
 import logging
 import os
 import time
 from threading import Event, Lock, Thread
 from typing import Any
+
+from django.db import close_old_connections
+
+from workers.queues import get_queue
 
 logger = logging.getLogger(__name__)
 
@@ -22,12 +26,12 @@ class Messages:
 
     def __init__(self, *, pause_s: float = 0.0) -> None:
         self._pause_s = pause_s
-        self._waiting: dict[tuple[Any, tuple[Any, ...]], None] = {}
+        self._waiting: dict[tuple[str, tuple[Any, ...]], None] = {}
         self._lock = Lock()
         self._rung = Event()
         self._pid: int | None = None
 
-    def send(self, task: Any, *arguments: Any) -> None:
+    def send(self, task: str, *arguments: Any) -> None:
         """Call a task soon, once if the same call waits already; return at once.
 
         ``arguments`` are hashable, for JSON.
@@ -49,12 +53,13 @@ class Messages:
                 taken, self._waiting = self._waiting, {}
             try:
                 for task, arguments in taken:
-                    task.delay(*arguments)
-            except Exception:  # the broker's client may raise anything
+                    get_queue().send(task, arguments)
+            except Exception:  # the queue's client may raise anything
                 logger.warning(
                     "%d messages or fewer were not sent; the sweep does their work",
                     len(taken),
                     exc_info=True,
                 )
+                close_old_connections()  # where the queue is in the database
                 time.sleep(PAUSE_AFTER_FAILURE_S)
             time.sleep(self._pause_s)

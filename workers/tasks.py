@@ -1,33 +1,34 @@
-"""Celery tasks: they carry ids, and call the services."""
+"""What a queue's workers are asked to do: functions of ids, which call the services."""
 
 import time
+from collections.abc import Sequence
+from typing import Any
 
-from celery import shared_task
+from django.conf import settings
+from django.db import close_old_connections
 
 from feed.delivery import deliver_one, deliver_pending
 from feed.expiry import remove_when_due
 from workers import chunks
+from workers.queues import get_queue
 
 BATCH = 100
 DRAIN_S = 5.0
-"""A task that takes TASK_TIME_LIMIT_S is killed, with what it was to do at its end."""
+"""A task that takes TASK_TIME_LIMIT_S is ended, with what it was to do at its end."""
 
 
-@shared_task
 def deliver_post(post_id: int) -> None:
     """Deliver one post, unless it has its receipt."""
     deliver_one(post_id)
 
 
-@shared_task
 def deliver_chunk(post_id: int, number: int, owner_ids: list[int], timeline: str) -> None:
     """Deliver one post to some of its owners."""
     chunks.deliver_chunk(post_id, number, owner_ids, timeline)
 
 
-@shared_task
 def drain() -> None:
-    """Deliver the backlog, and tidy up; the doorbell enqueues this when there is work.
+    """Deliver the backlog, and tidy up; the doorbell calls this when there is work.
 
     What comes after DRAIN_S is left to the messages of later posts, or to the sweep.
     """
@@ -37,8 +38,27 @@ def drain() -> None:
     remove_when_due()
 
 
-@shared_task
-def sweep() -> None:
-    """Periodic sweep: deliver what a lost message or a dead worker left, and tidy up."""
+def sweep(sent_at: float | None = None) -> None:
+    """Deliver what a lost message or a dead worker left, and tidy up.
+
+    ``sent_at``: seconds since 1970. A sweep waits in the queue like any message. If it starts
+    within SWEEP_S, the queue is short: a post without a receipt for longer than that has lost its
+    message. A later sweep does nothing.
+    """
+    if sent_at is not None and time.time() > sent_at + settings.SWEEP_S:
+        return
     drain()
     chunks.forget_finished_chunks()
+    get_queue().tidy()
+
+
+TASKS = {task.__name__: task for task in (deliver_post, deliver_chunk, drain, sweep)}
+
+
+def carry_out(task: str, arguments: Sequence[Any]) -> None:
+    """Call one of TASKS, for a queue that doesn't look after Django's connections."""
+    close_old_connections()
+    try:
+        TASKS[task](*arguments)
+    finally:
+        close_old_connections()

@@ -92,8 +92,9 @@ class ImpatientWrapper(base.DatabaseWrapper):
 
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
+        read_timeout_s = params.pop("read_timeout")
         times = {
-            "statement_timeout": max(1.0, params["read_timeout"] - SERVER_FIRST_S),
+            "statement_timeout": max(1.0, read_timeout_s - SERVER_FIRST_S),
             "idle_in_transaction_session_timeout": IDLE_IN_TRANSACTION_S,
         }
         settings = [f"-c {name}={round(1000 * seconds)}" for name, seconds in times.items()]
@@ -101,10 +102,8 @@ class ImpatientWrapper(base.DatabaseWrapper):
         return params | {"options": " ".join([*settings, params.get("options", "")]).rstrip()}
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Connection:
-        params = dict(conn_params)
-        answer_within_s = params.pop("read_timeout")
-        connection = Connection.connect(**params)
-        connection.answer_within_s = answer_within_s
+        connection = Connection.connect(**conn_params)
+        connection.answer_within_s = self.settings_dict["OPTIONS"]["read_timeout"]
         return connection
 
 

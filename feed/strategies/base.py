@@ -20,10 +20,10 @@ class Strategy(ABC):
     """``manage.py drain`` must run. It delivers the posts, or those that a request left pending;
     with a transactional store and no other process involved, a request leaves none pending."""
 
-    needs_celery: ClassVar[bool] = False
-    """A Celery worker and Celery beat must run."""
+    needs_queue: ClassVar[bool] = False
+    """``manage.py work`` must run: the workers of the queue."""
 
-    writes_with_post: ClassVar[bool] = False
+    writes_with_post: bool = False
     """``publish`` writes to the database, so the post can't be committed by its own INSERT."""
 
     grace_s: float

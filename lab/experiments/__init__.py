@@ -16,11 +16,13 @@ PATHS = {
     "faults": "lab.experiments.faults.EXPERIMENT",
     "mixed": "lab.experiments.mixed.EXPERIMENT",
     "overload": "lab.experiments.overload.EXPERIMENT",
+    "promises": "lab.experiments.promises.EXPERIMENT",
     "published-000": "replays.signup.published.EXPERIMENT",
     "published-001": "replays.browse.published.EXPERIMENT",
     "published-002": "replays.activity.published.EXPERIMENT",
     "published-003": "replays.author.published.EXPERIMENT",
     "published-004": "replays.export.published.EXPERIMENT",
+    "queues": "lab.experiments.queues.EXPERIMENT",
     "screens": "lab.experiments.screens.EXPERIMENT",
     "signup": "replays.signup.experiment.EXPERIMENT",
 }

@@ -1,11 +1,11 @@
 """All faults by name, which is how ``--loads`` calls them; docs/faults.md has the same table."""
 
-from lab.faults import celery, cluster, database, redis, slow, streams, timelines, workers
+from lab.faults import cluster, database, queue, redis, slow, streams, timelines, workers
 from lab.faults.fault import Fault
 
 _ALL = [
     fault
-    for module in (celery, cluster, database, redis, slow, streams, timelines, workers)
+    for module in (cluster, database, queue, redis, slow, streams, timelines, workers)
     for fault in vars(module).values()
     if isinstance(fault, Fault)
 ]

@@ -21,7 +21,7 @@ from lab.faults.fault import (
     on_mysql,
     on_server,
     with_drainer,
-    without_celery,
+    without_queue,
 )
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, freeze
@@ -57,7 +57,7 @@ undo a statement ("Out of disk space in rollback"), and a supervisor starts it a
     at_stake="posts in flight",
     needs=(keeps_commits,),
     safeguard="receipts",
-    control_needs=(without_celery,),
+    control_needs=(without_queue,),
 )
 def database_killed(running: Running, readers: Readers) -> int:
     in_flight = wait_for(lambda: running.query(PENDING))

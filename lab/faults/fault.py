@@ -78,7 +78,8 @@ def fault(text: str, **declared: Any) -> Callable[[Inject], Fault]:
 
 
 in_one_redis: Need = attrgetter("keeps_timelines_in_one_redis")
-with_celery: Need = attrgetter("uses_celery")
+with_queue: Need = attrgetter("uses_queue")
+with_broker: Need = attrgetter("has_broker")
 on_hosts: Need = attrgetter("on_hosts")
 """Its network can be cut (``launch.hosts``)."""
 
@@ -101,14 +102,14 @@ def on_mysql(variant: Variant) -> bool:
     return variant.database.engine == "mysql"
 
 
-def without_celery(variant: Variant) -> bool:
+def without_queue(variant: Variant) -> bool:
     """Posts are delivered so often that a random moment is in the middle of it."""
-    return not variant.uses_celery
+    return not variant.uses_queue
 
 
 def with_drainer(variant: Variant) -> bool:
-    """A drainer runs, rather than Celery; it may deliver only what requests leave behind."""
-    return variant.drains and not variant.uses_celery
+    """A drainer runs, rather than a queue; it may deliver only what requests leave behind."""
+    return variant.drains and not variant.uses_queue
 
 
 def drainer_delivers(variant: Variant) -> bool:

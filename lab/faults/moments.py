@@ -22,7 +22,7 @@ FILE = "faults.json"
 CLIENTS = 4
 PAUSE_S = 0.04
 """Of a client after each answer: the machine has to keep up, or all of it is a backlog."""
-CELERY_PAUSE_S = 0.2
+QUEUE_PAUSE_S = 0.2
 """A task per post costs more; and a sweep that waits behind a backlog expires."""
 BEFORE_S = (0.5, 1.5)
 """Shortest and longest time from the last fault's end to the next moment."""
@@ -110,7 +110,7 @@ def observe(
     seen, began, probes_s = Seen(), time.monotonic(), list[float]()
     variant = running.service.variant
     readers = Readers(running, CONTROLS_GRACE_S if variant.is_control else 0.0)
-    load = running.load(clients, CELERY_PAUSE_S if variant.uses_celery else PAUSE_S)
+    load = running.load(clients, QUEUE_PAUSE_S if variant.uses_queue else PAUSE_S)
     probing = repeated(lambda: probes_s.append(_probe(running)), every_s=PROBED_EVERY_S)
     with fault.around(running) as compare_streams:
         with load, readers.reading(), probing:

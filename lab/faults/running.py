@@ -186,9 +186,11 @@ class Running:
             connection.cursor().execute(self.engine.end.format(number=number))
 
     def workers_of(self, role: str) -> list[int]:
-        """Return the processes of a role that do the work: gunicorn's children, or the drainer."""
-        parents = [psutil.Process(pid) for pid in self.processes.pids(role)]
-        return [p.pid for parent in parents for p in parent.children() or [parent]]
+        """Return the processes of a role that do the work: those that have no children."""
+        family = [psutil.Process(pid) for pid in self.processes.pids(role)]
+        family += [child for parent in family for child in parent.children(recursive=True)]
+        parents = {process.ppid() for process in family}
+        return [process.pid for process in family if process.pid not in parents]
 
     def in_transaction(self, pid: int) -> bool:
         """Return whether a process is inside a transaction (on SQLite: a write transaction)."""
@@ -315,6 +317,18 @@ def wait_for(condition: Callable[[], int], within_s: float = 20) -> int:
     return value
 
 
+def _stop(pid: int) -> bool:
+    """SIGSTOP a process, and wait until it stands still; return False if it has ended."""
+    with suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        process.suspend()
+        while (status := process.status()) != psutil.STATUS_ZOMBIE:
+            if status == psutil.STATUS_STOPPED:
+                return True
+            time.sleep(0.0005)
+    return False
+
+
 def kill_when(pids: Callable[[], Iterable[int]], hit: Callable[[int], bool]) -> int:
     """SIGKILL the first process that is stopped where ``hit(pid)`` says so; return its pid."""
     pid = freeze_when(pids, hit)
@@ -332,9 +346,8 @@ def freeze_when(
     give_up_at = time.monotonic() + within_s
     while time.monotonic() < give_up_at:
         for pid in pids():
-            os.kill(pid, signal.SIGSTOP)
-            while psutil.Process(pid).status() != psutil.STATUS_STOPPED:
-                time.sleep(0.0005)
+            if not _stop(pid):
+                continue
             try:
                 is_hit = hit(pid)
             except BaseException:

@@ -15,9 +15,9 @@ from pathlib import Path
 from socket import create_connection
 from typing import Self
 
-from lab.faults.celery import supervised
 from lab.faults.database import server_of
-from lab.faults.fault import Need, fault, in_one_redis, on_server, with_celery, without_celery
+from lab.faults.fault import Need, fault, in_one_redis, on_server, with_broker, without_queue
+from lab.faults.queue import supervised
 from lab.faults.readers import PENDING, Readers
 from lab.faults.running import Running, wait_for
 from lab.faults.slow_proxy import ANSWERS_LOST, HALF_OPEN, KINDS
@@ -132,7 +132,7 @@ def slow_redis(running: Running, readers: Readers) -> int:
     TEXT.format("the database"),
     needs=(on_server, pends),
     safeguard="receipts",
-    control_needs=(without_celery,),
+    control_needs=(without_queue,),
     around=partial(through_proxy, server_of),
 )
 def slow_database(running: Running, readers: Readers) -> int:
@@ -152,7 +152,7 @@ def database_answers_lost(running: Running, readers: Readers) -> int:
 
 @slow_server(
     TEXT.format("the broker"),
-    needs=(on_server, with_celery),
+    needs=(on_server, with_broker),
     safeguard="sweeps",
     around=broker_through_proxy,
 )

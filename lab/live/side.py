@@ -30,7 +30,7 @@ CPU_EVERY_S = 2.0
 LOAD = "load"
 FAULT_BUTTONS = {
     "drainer-killed": "Kill the drainer",
-    "celery-worker-killed": "Kill the Celery worker",
+    "queue-worker-killed": "Kill the queue's workers",
     "redis-emptied": "Empty Redis",
     "redis-killed": "Kill Redis",
     "database-frozen": "Freeze the database",

@@ -38,6 +38,7 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
             (database.options, " ".join(database.options)),
             (variant.primaries, "cluster"),
             (variant.on_hosts, "hosts"),
+            (variant.keeps_writes, "aof"),
         ):
             if is_needed:
                 raise RunFailed(f"--servers {choice} has no {part}; installed binaries do")
@@ -58,7 +59,9 @@ def servers_for(variant: Variant, choice: str, processes: Processes, folder: Pat
         server.kind = database.kind
         servers.append(server)
     if variant.uses_redis:
-        servers.append(Redis(processes, folder / "redis", choice))
+        servers.append(
+            Redis(processes, folder / "redis", choice, keeps_writes=variant.keeps_writes)
+        )
     if variant.broker == "rabbitmq":
         servers.append(RabbitMQ(processes, folder / "rabbitmq", choice))
     if primaries := variant.primaries:

@@ -13,6 +13,7 @@ from launch.processes import Processes, free_port
 from launch.servers.base import Backend, Server
 
 KEEP_NOTHING = ("--save", "", "--appendonly", "no", "--maxmemory-policy", "noeviction")
+KEEP_WRITES = ("--save", "", "--appendonly", "yes", "--appendfsync", "everysec")
 SLOTS = 2**14
 NODE_TIMEOUT_S = 3
 CLUSTER_OPTIONS = (
@@ -27,7 +28,7 @@ CLUSTER_OPTIONS = (
 
 
 class Redis(Server):
-    """Redis or Valkey, in memory only; timelines in database 0, a broker in database 1."""
+    """Redis or Valkey; timelines in database 0, a broker in database 1."""
 
     role = "redis"
     binaries = ("redis-server", "valkey-server")
@@ -37,6 +38,12 @@ class Redis(Server):
     image = "redis:7"
     image_port = 6379
 
+    def __init__(
+        self, processes: Processes, folder: Path, launcher: str, *, keeps_writes: bool = False
+    ) -> None:
+        super().__init__(processes, folder, launcher)
+        self.persistence = KEEP_WRITES if keeps_writes else KEEP_NOTHING
+
     @property
     def environment(self) -> dict[str, str]:
         url = f"redis://{self.address}:{self.port}"
@@ -44,10 +51,10 @@ class Redis(Server):
 
     def command(self, binary: str) -> list[str]:
         place = ("--port", str(self.port), "--bind", self.address, "--dir", str(self.folder))
-        return [binary, *place, *KEEP_NOTHING, "--protected-mode", "no"]
+        return [binary, *place, *self.persistence, "--protected-mode", "no"]
 
     def container_command(self) -> Sequence[str]:
-        return ("redis-server", *KEEP_NOTHING)
+        return ("redis-server", *self.persistence)
 
     def is_ready(self) -> bool:
         try:

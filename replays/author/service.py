@@ -63,7 +63,7 @@ class AuthorService(Service):
         self.processes.wait_until("web", partial(is_ready, self.port, HEALTH))
 
     def start_workers(self) -> None:
-        if self.variant.uses_celery:
+        if self.variant.uses_queue:
             where = f"--workdir={self.code}/sample_feed"
             worker = (self.python, "-m", "celery", where, *WORKER)
             self.processes.start("workers", worker, self.environments[0])
@@ -73,7 +73,7 @@ class AuthorService(Service):
 
         Raises RunFailed if the worker has ended.
         """
-        while self.variant.uses_celery and (left := self._queued()):
+        while self.variant.uses_queue and (left := self._queued()):
             self.processes.check("workers")
             yield left
             time.sleep(LOOK_EVERY_S)

@@ -23,8 +23,8 @@ SETTINGS = {
         "DATABASE_URL": "postgres://feed:$DATABASE_PASSWORD@postgres-tuned:5432/feed",
     },
     "Celery": {
-        "COMPOSE_PROFILES": "mysql-tuned,redis,rabbitmq,celery",
-        "FEED_STRATEGY": "outbox_celery",
+        "COMPOSE_PROFILES": "mysql-tuned,redis,rabbitmq,worker",
+        "FEED_STRATEGY": "outbox_queue",
         "BROKER_URL": "amqp://feed:$BROKER_PASSWORD@rabbitmq:5672//",
     },
 }
@@ -33,7 +33,7 @@ SCRAPED = {"tuned": DRAINED, "PostgreSQL": DRAINED, "Celery": {"proxy": 1, "app"
 RESTARTED = {
     "tuned": ["app", "drainer", "prometheus", "proxy", "redis", "mysql-tuned"],
     "PostgreSQL": ["drainer", "redis", "postgres-tuned"],
-    "Celery": ["worker", "beat", "rabbitmq", "redis", "mysql-tuned"],
+    "Celery": ["worker", "rabbitmq", "redis", "mysql-tuned"],
 }
 VERSIONS = {
     "mysql-tuned": ("mariadbd", "--version"),

@@ -13,7 +13,7 @@ import pytest
 PAGE = Path("docs/extending.md").read_text()
 FILES = dict(re.findall(r"`([\w/.]+)`:\n\n```python\n(.*?)```", PAGE, re.DOTALL))
 (COMMANDS,) = re.findall(r"```\nexport (.*?)```", PAGE, re.DOTALL)
-VARIABLES, MIGRATE, LIST, CONTRACT, RUN, BENCH = COMMANDS.splitlines()
+VARIABLES, MIGRATE, LIST, CONTRACT, QUEUES, RUN, BENCH = COMMANDS.splitlines()
 (LINE,) = re.findall(r'```python\n("\w+": "[\w.]+"),\n```', PAGE)
 LABORATORY = f"""
 import runpy
@@ -32,6 +32,7 @@ FILES_OF = {
         "plainrows/migrations/0001_initial.py",
         SETTINGS,
     },
+    "a queue": {"listqueue.py", SETTINGS},
     "an experiment": {"quiet.py"},
 }
 
@@ -69,7 +70,7 @@ def command(folder):
 def test_each_extension_takes_as_many_files_as_the_page_says(folder):
     written = {str(path.relative_to(folder)) for path in folder.rglob("*.py")}
 
-    assert [len(files) for files in FILES_OF.values()] == [2, 2, 4, 1]
+    assert [len(files) for files in FILES_OF.values()] == [2, 2, 4, 2, 1]
     assert written - {"plainrows/migrations/__init__.py"} == set.union(*FILES_OF.values())
 
 
@@ -78,6 +79,7 @@ def test_the_service_lists_all_extensions(command):
 
     assert listed["timeline_stores"]["plainstrings"]["needs_redis"]
     assert listed["timeline_stores"]["plainrows"]["is_transactional"]
+    assert listed["queues"]["listqueue"]["brokers"] == ["redis"]
     assert listed["strategies"]["hybrid"]["needs_shared_store"]
     assert "  hybrid: delivers, needs_shared_store, needs_drainer" in command(LIST).stdout
 
@@ -87,6 +89,13 @@ def test_the_contract_tests_run_over_both_stores(command):
 
     assert done.returncode == 0, done.stdout
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 40
+
+
+def test_real_workers_carry_out_the_tasks_of_the_queue(command):
+    done = command(QUEUES, "-p", "no:cacheprovider")
+
+    assert done.returncode == 0, done.stdout
+    assert "3 passed" in done.stdout
 
 
 def test_the_laboratory_finds_the_experiment_and_audits_a_variant_of_it(command, tmp_path):

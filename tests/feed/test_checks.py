@@ -30,7 +30,6 @@ def test_more_threads_than_connections_give_a_warning(threads, warned, settings,
         *(({"FEED_PULL_ABOVE": above}, "E006") for above in ("many", -1)),
         *(({"FEED_PULL_ABOVE": above}, None) for above in ("auto", 5)),
         ({"REDIS_URL": "redis+cluster://127.0.0.1:7000"}, "E007"),
-        ({"CELERY_BROKER_URL": "redis+cluster://127.0.0.1:7000"}, "E007"),
     ],
     ids=str,
 )

@@ -117,7 +117,7 @@ def test_faults_are_tried_where_they_can_happen():
     loads = {name: {load.name for load in suited(name)} for name in FAULTS_RUN.variants}
 
     assert "drainer-killed" in loads[NAME]
-    assert "celery-worker-killed" not in loads[NAME]
+    assert "queue-worker-killed" not in loads[NAME]
     assert "redis-emptied" not in loads["mysql_tuned-task-setbased"]
     assert "primary-killed" not in loads["mysql_tuned-outbox-ring@cluster3+unguarded"]
     assert "broker-frozen" not in loads["mysql_tuned-task-setbased@rabbitmq+unguarded"]

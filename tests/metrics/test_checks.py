@@ -7,7 +7,7 @@ import pytest
 PROCESSES = {
     "app server": ["-m", "gunicorn", "--config=config/gunicorn.py", "--bind=127.0.0.1:0"],
     "drainer": ["manage.py", "drain"],
-    "Celery worker": ["-m", "celery", "--app=workers", "worker", "--loglevel=WARNING"],
+    "queue's workers": ["manage.py", "work"],
 }
 
 

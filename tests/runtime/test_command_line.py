@@ -14,7 +14,7 @@ from runtime import command_line
 @pytest.mark.parametrize(
     ("env", "advice"),
     [
-        ({"FEED_STRATEGY": "outbx"}, "outbox_celery, task; did you mean outbox?"),
+        ({"FEED_STRATEGY": "outbx"}, "outbox_queue, task; did you mean outbox?"),
         ({"FEED_TIMELINE_STORE": "ring"}, "needs TIMELINE_URL or REDIS_URL"),
     ],
 )

@@ -36,7 +36,7 @@ TRIED = [
     (POSTGRES, "drainer-frozen"),
     (POSTGRES, "slow-disk"),
     (CELERY, "broker-killed"),
-    (RABBITMQ, "celery-worker-killed"),
+    (RABBITMQ, "queue-worker-killed"),
 ]
 SLOW = [(OUTBOX, "slow-redis"), (POSTGRES, "slow-database"), (RABBITMQ, "slow-broker")]
 UNGUARDED = f"{OUTBOX}@stream+unguarded"

@@ -8,7 +8,8 @@ from celery import signals
 from celery.contrib.testing.worker import start_worker
 
 from feed.models import Post
-from workers.celery import app
+from workers.queues import queues
+from workers.queues.celery import Celery
 from workers.strategies import ByMessage
 
 TASKS_AT_ONCE = 4
@@ -20,9 +21,6 @@ class Last:
 
     def __init__(self):
         self.is_sent = threading.Event()
-
-    def delay(self):
-        self.is_sent.set()
 
 
 class Worker:
@@ -47,10 +45,14 @@ class Worker:
             with (
                 pytest.MonkeyPatch.context() as patch,
                 start_worker(
-                    app, pool="threads", concurrency=TASKS_AT_ONCE, perform_ping_check=False
+                    queues["celery"].app,
+                    pool="threads",
+                    concurrency=TASKS_AT_ONCE,
+                    perform_ping_check=False,
                 ),
             ):
                 patch.setattr(ByMessage, "send", self._noting_outgoing(ByMessage.send))
+                patch.setattr(Celery, "send", noting_the_last(Celery.send))
                 # Connected last, so called after Celery has closed the task's connections.
                 signals.task_postrun.connect(self._note_finished)
                 yield self
@@ -88,7 +90,7 @@ class Worker:
     def send_again(self):
         """Send every message a second time, as a broker may."""
         for name, (args, kwargs) in list(self.sent.values()):
-            app.send_task(name, args, kwargs)
+            queues["celery"].app.send_task(name, args, kwargs)
 
     def forget(self):
         with self._changed:
@@ -125,3 +127,13 @@ class Worker:
         with self._changed:
             self.finished[task_id] = state
             self._changed.notify_all()
+
+
+def noting_the_last(send):
+    def noting(queue, task, arguments):
+        if isinstance(task, Last):
+            task.is_sent.set()
+        else:
+            send(queue, task, arguments)
+
+    return noting

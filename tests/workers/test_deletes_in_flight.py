@@ -15,14 +15,14 @@ from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
-from tests.backends import CELERY_STRATEGIES, REDIS_STORES, WRITING_STORES
+from tests.backends import QUEUE_STRATEGIES, REDIS_STORES, WRITING_STORES
 from tests.conftest import whole_timelines
 from tests.sessions import waiting
 
 PAIRS = [
     # Inline into a SQL store there is nothing to delete before all is committed.
     *(("inline", store) for store in REDIS_STORES),
-    *((strategy, store) for strategy in CELERY_STRATEGIES for store in WRITING_STORES),
+    *((strategy, store) for strategy in QUEUE_STRATEGIES for store in WRITING_STORES),
 ]
 
 

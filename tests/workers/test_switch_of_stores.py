@@ -168,7 +168,7 @@ def test_the_command_goes_on_from_a_store_that_the_release_does_not_have(without
     assert audited().ok
 
 
-@pytest.mark.parametrize("strategy", ["task", "chunked", "outbox_celery"])
+@pytest.mark.parametrize("strategy", ["task", "chunked", "outbox_queue"])
 def test_messages_sent_before_the_switch_deliver_into_the_new_store(
     strategy, worker, choose, settings
 ):

@@ -140,7 +140,7 @@ def _record_drain(measured: Measured, drained_at: float | None) -> None:
     result = measured.result
     result.deliveries = None
     accepted = [row.ended_at for row in measured.requests.counted if not row.error]
-    if measured.service.variant.uses_celery and drained_at and accepted:
+    if measured.service.variant.uses_queue and drained_at and accepted:
         result.drain_s = round(drained_at - max(accepted), 3)
 
 

@@ -5,9 +5,9 @@ from operator import methodcaller
 import pytest
 from kombu import Connection
 
-from config.broker import transport
 from launch.processes import Processes
 from launch.servers import Redis
+from workers.queues.celery import REDIS
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def server(tmp_path_factory):
 @pytest.fixture
 def queue(server):
     url = server.environment["BROKER_URL"]
-    with Connection(url, transport=transport(url)) as connection:
+    with Connection(url, transport=REDIS["broker_transport"]) as connection:
         queue = connection.SimpleQueue("celery")
         queue.channel.basic_qos(prefetch_count=1)
         yield queue

@@ -1,0 +1,194 @@
+"""What a queue does by itself when a part of it fails: its tasks only note that they ran.
+
+Nobody asks for receipts, and nothing sweeps (``lab.faults.unguarded.bare``).
+"""
+
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lab.faults.queue import AWAY_S, supervised
+from lab.faults.redis import FROZEN_S
+from lab.faults.running import Running, freeze_when, wait_for
+from launch.processes import frozen
+
+CLIENTS = 4
+PAUSE_S = 0.04
+TIMES = 5
+"""Each fault of workers happens so often."""
+BETWEEN_S = 2.0
+WAITING_S = 2.0
+"""For so long messages wait, before their broker is killed."""
+QUIET_S = 90
+"""If no task has begun for so long, none will: Celery hands out a message again after 60 s, tuned;
+after an hour, as it comes."""
+REACT_S = 0.5
+SETTINGS = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.bare"}
+HELD = "from workers.queues import get_queue; print(get_queue().held())"
+
+
+class Note(NamedTuple):
+    pid: int
+    post_id: int
+    is_done: bool
+    at: float
+    """In Unix time."""
+
+
+class Notes:
+    """What the tasks of a service noted."""
+
+    def __init__(self, running: Running) -> None:
+        self.path = running.folder / "notes"
+
+    def read(self) -> list[Note]:
+        if not self.path.exists():
+            return []
+        lines = map(str.split, self.path.read_text().splitlines())
+        return [
+            Note(int(pid), int(post_id), what == "done", float(at))
+            for pid, post_id, what, at in lines
+        ]
+
+    def in_task(self, pid: int) -> bool:
+        """Return whether a stopped process is in the middle of a task."""
+        of_process = [note for note in self.read() if note.pid == pid]
+        return bool(of_process) and not of_process[-1].is_done
+
+
+@dataclass(frozen=True)
+class BareFault:
+    text: str
+    inject: Callable[[Running, Notes], None]
+    times: int = TIMES
+
+
+def _stopped(running: Running, notes: Notes) -> int:
+    """Stop a worker in the middle of a task, and return its process."""
+    return freeze_when(lambda: running.workers_of("workers"), notes.in_task)
+
+
+def kill_child(running: Running, notes: Notes) -> None:
+    os.kill(_stopped(running, notes), signal.SIGKILL)
+
+
+def kill_tree(running: Running, notes: Notes) -> None:
+    _stopped(running, notes)
+    running.processes.kill("workers")
+    running.service.start_workers()
+
+
+def terminate(running: Running, notes: Notes) -> None:
+    pid = _stopped(running, notes)
+    for parent in running.processes.pids("workers"):
+        os.kill(parent, signal.SIGTERM)
+    time.sleep(REACT_S)
+    os.kill(pid, signal.SIGCONT)
+    running.replace_drainers()
+
+
+def broker_role(running: Running) -> str:
+    """Return the role of the server that has the messages."""
+    return {"redis": "redis", "rabbitmq": "broker"}.get(
+        running.service.variant.broker or "", "database"
+    )
+
+
+def kill_broker(running: Running, _: Notes) -> None:
+    running.service.stop_workers()
+    time.sleep(WAITING_S)
+    running.processes.kill(broker_role(running))
+    time.sleep(AWAY_S)
+    running.server(broker_role(running)).start()
+    running.service.start_workers()
+
+
+def freeze_broker(running: Running, _: Notes) -> None:
+    with frozen(running.processes.pids(broker_role(running))):
+        time.sleep(FROZEN_S)
+
+
+FAULTS: Mapping[str, BareFault] = {
+    "child-killed": BareFault("A process that carries out tasks is killed in one.", kill_child),
+    "tree-killed": BareFault("All processes of the workers are killed, one in a task.", kill_tree),
+    "terminated": BareFault("The workers are asked to end (SIGTERM) in a task.", terminate),
+    "messages-killed": BareFault(
+        f"Messages wait for {WAITING_S:g} s, and what has them is killed.", kill_broker, 1
+    ),
+    "messages-frozen": BareFault(
+        f"What has the messages is stopped for {FROZEN_S:g} s.", freeze_broker, 1
+    ),
+}
+
+
+def observe(
+    running: Running,
+    fault: BareFault,
+    advance: Callable[[str], object],
+    *,
+    clients: int = CLIENTS,
+) -> dict[str, float]:
+    """Post, let a fault happen some times, wait for the last task, and return counts of tasks."""
+    notes = Notes(running)
+    with supervised(running):
+        with running.load(clients, PAUSE_S):
+            wait_for(lambda: len(notes.read()))
+            for number in range(1, fault.times + 1):
+                advance(f"{fault.text} {number} of {fault.times}")
+                time.sleep(BETWEEN_S)
+                fault.inject(running, notes)
+            time.sleep(BETWEEN_S)
+        wanted = {post["id"]: at for at, post in running.accepted}
+        advance("wait for the last tasks")
+        wait_until_quiet(notes, wanted)
+    (env,) = running.service.environments
+    shell = [sys.executable, "manage.py", "shell", "--no-imports", f"--command={HELD}"]
+    held = int(running.processes.call("held", shell, env).splitlines()[-1])
+    epoch = time.time() - time.monotonic()
+    accepted = {post: at + epoch for post, at in wanted.items()}
+    return counted(notes.read(), accepted, held) | {"restarts": running.service.restarts}
+
+
+def wait_until_quiet(notes: Notes, wanted: Collection[int]) -> None:
+    """Wait until all tasks have ended, or none has begun or ended for QUIET_S."""
+    found, changed_at = notes.read(), time.monotonic()
+    while not done_of(found).keys() >= set(wanted) and time.monotonic() < changed_at + QUIET_S:
+        time.sleep(1)
+        before, found = len(found), notes.read()
+        if len(found) > before:
+            changed_at = time.monotonic()
+
+
+def done_of(notes: list[Note]) -> Counter[int]:
+    return Counter(note.post_id for note in notes if note.is_done)
+
+
+def counted(notes: list[Note], accepted: Mapping[int, float], held: int) -> dict[str, float]:
+    """Return how many tasks ran how often.
+
+    ``accepted``: when each post was, whose task should run. ``held``: messages that the queue still
+    knows; what has not ended is stuck with them. It is lost only where the queue knows of none.
+    """
+    begun = Counter(note.post_id for note in notes if not note.is_done)
+    done = done_of(notes)
+    first_done: dict[int, float] = {}
+    for note in notes:
+        if note.is_done:
+            first_done.setdefault(note.post_id, note.at)
+    missing = [post for post in accepted if not done[post]]
+    waited = [at - accepted[post] for post, at in first_done.items() if post in accepted]
+    return {
+        "tasks": len(accepted),
+        "once": sum(begun[post] == done[post] == 1 for post in accepted),
+        "again": sum(begun[post] > 1 for post in accepted),
+        "cut_short": sum(begun[post] > 0 for post in missing),
+        "never": sum(begun[post] == 0 for post in missing),
+        "stuck": min(held, len(missing)),
+        "lost": max(0, len(missing) - held),
+        "longest_s": round(max(waited, default=0.0), 1),
+    }

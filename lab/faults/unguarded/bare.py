@@ -1,0 +1,7 @@
+"""The service's settings; but tasks only note that they ran, and nothing sweeps: what a queue does
+by itself."""
+
+from config.settings import *  # noqa: F403
+from config.settings import INSTALLED_APPS
+
+INSTALLED_APPS = [*INSTALLED_APPS, "lab.faults.unguarded.noting.Noting"]

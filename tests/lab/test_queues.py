@@ -1,0 +1,63 @@
+"""Bare queues: how their tasks are counted, and one that loses tasks, which has to be seen."""
+
+import json
+
+import pytest
+
+from lab.__main__ import main
+from lab.experiments import EXPERIMENTS
+from lab.experiments.promises import bare
+from lab.experiments.promises.bare import Note, counted
+from lab.faults.running import serving
+
+PROMISES = EXPERIMENTS["promises"]
+BEGUN, DONE = False, True
+ONCE = [Note(1, 1, BEGUN, 100.0), Note(1, 1, DONE, 101.0)]
+
+
+@pytest.mark.parametrize(
+    ("notes", "held", "found"),
+    [
+        (ONCE, 0, {"once": 1}),
+        ([*ONCE, *ONCE], 0, {"again": 1}),
+        ([Note(1, 1, BEGUN, 100.0), *ONCE], 0, {"again": 1}),
+        ([Note(1, 1, BEGUN, 100.0)], 0, {"cut_short": 1, "lost": 1}),
+        ([Note(1, 1, BEGUN, 100.0)], 1, {"cut_short": 1, "stuck": 1}),
+        ([], 0, {"never": 1, "lost": 1}),
+        ([], 3, {"never": 1, "stuck": 1}),
+    ],
+)
+def test_a_task_is_counted_by_what_became_of_it(notes, held, found):
+    counts = counted(notes, {1: 99.0}, held)
+
+    kinds = ("once", "again", "cut_short", "never", "stuck", "lost")
+    assert {kind: counts[kind] for kind in kinds if counts[kind]} == found
+    assert counts["tasks"] == 1
+    assert counts["longest_s"] == (2.0 if DONE in [note.is_done for note in notes] else 0.0)
+
+
+@pytest.mark.parametrize("queue", ["huey", "django_tasks"])
+def test_a_kill_in_a_task_shows_what_the_queue_does_not_promise(queue, tmp_path, monkeypatch):
+    """Huey forgets the task, django-tasks-db believes it to be running."""
+    monkeypatch.setattr(bare, "QUIET_S", 5)
+    fault = bare.BareFault("kill", bare.kill_tree, times=2)
+    with serving(PROMISES.variant(f"sqlite-task-setbased@{queue}"), tmp_path) as running:
+        counts = bare.observe(running, fault, lambda stage: None)
+
+    unfinished = counts["lost" if queue == "huey" else "stuck"]
+    assert 2 <= counts["cut_short"] <= unfinished < counts["tasks"]
+    assert counts["once"] + unfinished == counts["tasks"]
+    assert not counts["stuck" if queue == "huey" else "lost"]
+
+
+def test_a_rate_is_measured_with_what_each_part_used(tmp_path, monkeypatch):
+    for name in ("SETTLE_S", "IDLE_S"):
+        monkeypatch.setattr(f"lab.experiments.queues.{name}", 1)
+    chosen = ["--variants=sqlite-task-setbased@dramatiq", "--people=60", "--users=20"]
+
+    main(["run", "queues", *chosen, "--run-time=2s", "--shared", f"--out={tmp_path}"])
+
+    result = json.loads((tmp_path / "sqlite-task-setbased@dramatiq-1/result.json").read_text())
+    assert result["audit"]["ok"]
+    assert result["extra"]["idle_workers"] >= 0
+    assert "ms/post" in (tmp_path / "report.md").read_text()

@@ -1,0 +1,99 @@
+"""Every queue, with each of its brokers: real workers carry out the tasks of real posts."""
+
+import sys
+import time
+
+import psutil
+import pytest
+
+from lab.faults.running import serving, wait_for
+from launch.backends import backends
+from launch.service import Seed
+from launch.variants import Variant
+
+SEED = Seed(people=20, friends=10)
+NO_SWEEP = {"FEED_GRACE_S": "1000"}
+"""Nothing but a message lets a post be delivered."""
+WITHIN_S = 60
+
+
+def variants():
+    for alias, queue in backends().queues.items():
+        database = "postgres_default" if queue.needs_postgresql else "sqlite"
+        for broker in queue.brokers or ("",):
+            yield f"{database}-task-setbased@{alias}{'+' * bool(broker)}{broker}"
+
+
+@pytest.fixture(scope="module", params=[name for name in variants() if "_default" not in name])
+def running(request, tmp_path_factory, monkeypatch_module):
+    with serving(Variant.named(request.param), tmp_path_factory.mktemp("run"), SEED) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def monkeypatch_module():
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in NO_SWEEP.items():
+            patch.setenv(name, value)
+        yield patch
+
+
+def post(running, count):
+    """Accept so many posts, and return when the last was."""
+    with running.load(2):
+        wanted = len(running.accepted) + count
+        wait_for(lambda: len(running.accepted) >= wanted, WITHIN_S)
+
+
+def pending(running):
+    return running.query("SELECT count(*) FROM feed_post WHERE delivered_at IS NULL")
+
+
+def held(running):
+    """Return how many messages the queue says that it has."""
+    code = "from workers.queues import get_queue; print(get_queue().held())"
+    (env,) = running.service.environments
+    command = [sys.executable, "manage.py", "shell", "--no-imports", f"--command={code}"]
+    return int(running.processes.call("shell", command, env).splitlines()[-1])
+
+
+def family_of(running):
+    """Return the processes below manage.py work."""
+    (work,) = running.processes.pids("workers")
+    return psutil.Process(work).children(recursive=True)
+
+
+def test_every_post_is_delivered_by_its_own_message(running):
+    post(running, 20)
+
+    wait_for(lambda: not pending(running), WITHIN_S)
+    assert running.audit()["ok"]
+
+
+def test_messages_wait_for_workers_that_are_away(running):
+    family = family_of(running)
+    running.service.stop_workers()
+    psutil.wait_procs(family, timeout=1)
+    assert not [process for process in family if process.is_running()]
+    post(running, 5)
+    time.sleep(1)  # messages are sent after their posts are answered
+
+    assert pending(running) == held(running) >= 5
+    running.service.start_workers()
+
+    wait_for(lambda: not pending(running), WITHIN_S)
+    wait_for(lambda: held(running) == 0, WITHIN_S)
+
+
+def test_workers_that_end_are_started_again(running):
+    restarts, family = running.service.restarts, family_of(running)
+    family[0].kill()
+
+    def revived():
+        running.service.revive_workers()
+        return running.service.restarts > restarts
+
+    wait_for(revived, WITHIN_S)
+    psutil.wait_procs(family, timeout=WITHIN_S)  # one that still listens may take a message along
+    post(running, 5)
+    wait_for(lambda: not pending(running), WITHIN_S)
