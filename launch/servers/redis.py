@@ -58,12 +58,14 @@ class Redis(Server):
 
     def is_ready(self) -> bool:
         try:
-            return bool(self._client().ping())
+            with self._client() as client:
+                return bool(client.ping())
         except redis.ConnectionError:
             return False
 
     def version(self) -> str:
-        return redis_name(self._client().info("server"))
+        with self._client() as client:
+            return redis_name(client.info("server"))
 
     def _client(self) -> redis.Redis:
         return redis.Redis(self.address, self.port, socket_timeout=2)
