@@ -225,7 +225,7 @@ def add_advise(command: argparse.ArgumentParser) -> None:
     command.add_argument("--busy", type=_above_0, default=0.5, help=busy)
     cores = "of the largest database server that you would buy (16)"
     command.add_argument("--database-cores", type=_above_0, default=16, help=cores)
-    costs = "a bench and results of mixed (default: below results, the newest commit's)"
+    costs = "a bench, results of mixed, perhaps of queues (default: below results, the newest)"
     command.add_argument("--costs", metavar="DIR,DIR", help=costs)
     command.add_argument("--markdown", action="store_true", help="print that and nothing else")
     check = "compare what the model says with these runs instead, which costs must not be from"

@@ -46,6 +46,7 @@ class Queue(NamedTuple):
     is_at_least_once: bool
     is_transactional: bool
     needs_postgresql: bool
+    needs_supervisor: bool
 
 
 class Backends(NamedTuple):

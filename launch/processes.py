@@ -291,6 +291,15 @@ def _family(pids: Iterable[int]) -> list[psutil.Process]:
     return family
 
 
+def leaves(pids: Iterable[int]) -> list[int]:
+    """Return those of some processes and their children that have no children themselves."""
+    family, parents = [member for member in _family(pids) if _is_alive(member)], set[int]()
+    for member in family:
+        with suppress(psutil.NoSuchProcess):
+            parents.add(member.ppid())
+    return [member.pid for member in family if member.pid not in parents]
+
+
 def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
     """Add up a figure of a process and its children; 0 for those that have ended."""
     total = 0.0

@@ -56,7 +56,7 @@ TASKS = {task.__name__: task for task in (deliver_post, deliver_chunk, drain, sw
 
 
 def carry_out(task: str, arguments: Sequence[Any]) -> None:
-    """Call one of TASKS, for a queue that doesn't look after Django's connections."""
+    """Call one of TASKS, on a connection to the database that is usable and stays open."""
     close_old_connections()
     try:
         TASKS[task](*arguments)

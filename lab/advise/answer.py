@@ -26,6 +26,7 @@ from launch.variants import GUNICORN, PROXIED
 GIB = 2**30
 BENCH = "bench"
 MIXED = "mixed"
+QUEUES = "queues"
 BOTH = f"{MIXED} + {BENCH}"
 TIMES_SLOWER = 1.25
 NO_SERVERS = (
@@ -160,12 +161,17 @@ def _cores(needed: Needs) -> str:
 
 
 def tables(advice: Advice) -> list[Table]:
-    return [_compared(advice), amounts(advice), _breaks(advice), _pulled(advice)]
+    queues = [_queues(advice)] if advice.measured.queues else []
+    return [_compared(advice), amounts(advice), _breaks(advice), _pulled(advice), *queues]
 
 
 def sources(advice: Advice) -> list[str]:
     """Return what ``bench`` and ``mixed`` mean in the tables."""
-    labelled = [(BENCH, advice.measured.bench), *((MIXED, run) for run in advice.measured.mixed)]
+    labelled = [
+        (BENCH, advice.measured.bench),
+        *((MIXED, run) for run in advice.measured.mixed),
+        *((QUEUES, run) for run in advice.measured.queue_runs),
+    ]
     return [
         f"{name}: {source.folder}: {source.command} (calibration {source.calibration_ms:g} ms)"
         for name, source in labelled
@@ -309,3 +315,14 @@ def _whom_to_pull(advice: Advice, push: Needs, delivery: Delivery) -> Iterator[l
     is_costly = cost is not None and reads_each < cost
     if is_costly or is_late:
         yield ["what binds", "cost" if is_costly else "lag", "", BOTH]
+
+
+def _queues(advice: Advice) -> Table:
+    """What each task queue costs more than a drainer on the same database."""
+    posts_per_s = advice.situation.posts_per_s
+    rows = [
+        [cost.variant, number(cost.more_ms), number(cost.more_ms / 1000 * posts_per_s), QUEUES]
+        for cost in advice.measured.queues
+    ]
+    head = ["variant", "CPU ms more per post", "cores more at the peak", "from"]
+    return Table("A task queue instead of a drainer", head, rows)

@@ -7,6 +7,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from lab.advise.cells import Cells
+from lab.advise.queues import QueueCost, queue_costs
 from lab.bench.record import FILE as BENCH
 from lab.bench.record import Record
 from lab.bench.requests import FEED, POST
@@ -96,6 +97,8 @@ class Measured(NamedTuple):
     left_out: list[str]
     started: frozenset[str]
     """When the runs started that the costs are from."""
+    queues: Sequence[QueueCost] = ()
+    queue_runs: Sequence[Source] = ()
 
 
 def newest(below: Path, without: Path | None = None) -> list[Path]:
@@ -111,13 +114,19 @@ def newest(below: Path, without: Path | None = None) -> list[Path]:
         missing = RUN_THESE if not (benches or commits) else RUN_MIXED if benches else RUN_BENCH
         raise ValueError(f"no costs below {below}; measure them first: {missing}")
     newest_commit = list(commits.values())[-1]
-    return [benches[-1], *(folder for folder, commit in commits.items() if commit == newest_commit)]
+    queues = [folder for folder in folders if _runs_of(folder, "queues")][-1:]
+    of_newest = [folder for folder, commit in commits.items() if commit == newest_commit]
+    return [benches[-1], *of_newest, *(queue for queue in queues if queue not in of_newest)]
 
 
 def measured(folders: Sequence[Path]) -> Measured:
-    """Return the costs in a folder of a bench and in those of mixed. Raises ValueError."""
+    """Return the costs in a folder of a bench, in those of mixed and, if there are any, of queues.
+
+    Raises ValueError.
+    """
     benches = [folder for folder in folders if (folder / BENCH).exists()]
     runs = {folder: _runs_of_mixed(folder) for folder in folders if folder not in benches}
+    queues = {folder: found for folder in runs if (found := _runs_of(folder, "queues"))}
     if len(benches) != 1 or not any(runs.values()):
         raise ValueError(f"--costs needs one bench and one or more of mixed: {RUN_THESE}")
     record = Record.read(benches[0])
@@ -143,6 +152,11 @@ def measured(folders: Sequence[Path]) -> Measured:
         page_bytes=pages[0] if pages else None,
         left_out=left_out,
         started=frozenset(run.started_at for run in every),
+        queues=queue_costs(run for of_folder in queues.values() for run in of_folder),
+        queue_runs=[
+            _source(folder, [run.environment for run in of_folder], _command(of_folder))
+            for folder, of_folder in queues.items()
+        ],
     )
 
 
@@ -272,9 +286,13 @@ def _place(row: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def _runs_of_mixed(folder: Path) -> list[Result]:
+    return _runs_of(folder, "mixed")
+
+
+def _runs_of(folder: Path, experiment: str) -> list[Result]:
     if not any(folder.rglob(RESULT)):
         return []
-    return [result for result in read_results(folder) if result.experiment == "mixed"]
+    return [result for result in read_results(folder) if result.experiment == experiment]
 
 
 def _command(runs: Sequence[Result]) -> str:

@@ -20,7 +20,7 @@ import psutil
 
 from lab.faults.databases import ENGINES, ERRORS, Engine
 from launch.hosts import processes_for
-from launch.processes import RunFailed
+from launch.processes import RunFailed, leaves
 from launch.servers.base import Server
 from launch.service import Seed, Service
 from launch.variants import Variant
@@ -187,10 +187,7 @@ class Running:
 
     def workers_of(self, role: str) -> list[int]:
         """Return the processes of a role that do the work: those that have no children."""
-        family = [psutil.Process(pid) for pid in self.processes.pids(role)]
-        family += [child for parent in family for child in parent.children(recursive=True)]
-        parents = {process.ppid() for process in family}
-        return [process.pid for process in family if process.pid not in parents]
+        return leaves(self.processes.pids(role))
 
     def in_transaction(self, pid: int) -> bool:
         """Return whether a process is inside a transaction (on SQLite: a write transaction)."""

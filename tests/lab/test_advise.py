@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.__main__ import main
-from lab.advise.answer import advise, amounts, tables, verdict
+from lab.advise.answer import advise, amounts, sources, tables, verdict
 from lab.advise.candidates import (
     Candidate,
     Measured,
@@ -24,6 +24,7 @@ from lab.advise.candidates import (
 from lab.advise.cells import Cells, NotMeasured
 from lab.advise.check import check
 from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
+from lab.advise.queues import queue_costs
 from lab.advise.situation import Situation, degrees
 from lab.bench.record import Record
 from lab.bench.targets import Grid
@@ -82,6 +83,9 @@ RING = Candidate(
 )
 
 
+SOURCE = Source("results/x", "python -m lab bench --stores=log", 50.0)
+
+
 def on_servers(granian_web):
     """Granian needs so many times gunicorn's CPU; a proxy takes a tenth of gunicorn's itself."""
     found = {"gunicorn": {"web": 1.0}, "granian": {"web": granian_web}}
@@ -90,14 +94,46 @@ def on_servers(granian_web):
 
 
 def advice(situation=HERE, *candidates, calibration_ms=50.0, servers=None):
-    source = Source("results/x", "python -m lab bench --stores=log", 50.0)
     every = [
         served(candidate, server)
         for candidate in candidates or (PULL, RING)
         for server in servers or on_servers(1)
     ]
-    costs = Measured(every, source, [source], 3_506, [], frozenset())
+    costs = Measured(every, SOURCE, [SOURCE], 3_506, [], frozenset())
     return advise(situation, costs, calibration_ms=calibration_ms)
+
+
+def of_queue(variant, web_s):
+    return Result(
+        experiment="queues",
+        variant=variant,
+        repeat=1,
+        started_at="",
+        environment={},
+        offered_rps=50.0,
+        window_s=10,
+        achieved_rps=50.0,
+        cpu_s={"web": web_s, "workers": 0.5, "database": 0.0, "redis": 0.0, "broker": 0.0},
+    )
+
+
+def test_a_queue_costs_what_it_takes_beyond_a_drainer_on_the_same_database():
+    runs = [
+        of_queue("mysql_tuned-task-setbased@celery", 2.5),
+        of_queue("mysql_tuned-outbox-setbased", 1.0),
+        of_queue("mysql_tuned-task-setbased@huey", 1.5),
+        of_queue("postgres_tuned-task-setbased@procrastinate", 2.5),  # beside nothing
+    ]
+    queues = queue_costs(runs)
+    costs = Measured([PULL, RING], SOURCE, [SOURCE], None, [], frozenset(), queues, [SOURCE])
+    found = advise(replace(HERE, posts_per_s=200), costs, calibration_ms=50.0)
+
+    *_, table = tables(found)
+    assert [row[:3] for row in table.rows] == [
+        ["mysql_tuned-task-setbased@huey", "1", "0.2"],
+        ["mysql_tuned-task-setbased@celery", "3", "0.6"],
+    ]
+    assert sources(found)[-1].startswith("queues: results/x")
 
 
 def test_cores_are_those_calculated_by_hand():

@@ -39,16 +39,15 @@ class Worker:
 
     @contextmanager
     def running(self):
+        app = queues["celery"].app
+        app.conf["CELERY_DB_REUSE_MAX"] = None  # a database of tests goes with its last connection
         signals.before_task_publish.connect(self._note_sent)
         signals.task_prerun.connect(self._wait_until_free)
         try:
             with (
                 pytest.MonkeyPatch.context() as patch,
                 start_worker(
-                    queues["celery"].app,
-                    pool="threads",
-                    concurrency=TASKS_AT_ONCE,
-                    perform_ping_check=False,
+                    app, pool="threads", concurrency=TASKS_AT_ONCE, perform_ping_check=False
                 ),
             ):
                 patch.setattr(ByMessage, "send", self._noting_outgoing(ByMessage.send))

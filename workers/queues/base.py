@@ -28,6 +28,9 @@ class Queue(ABC):
 
     needs_postgresql: ClassVar[bool] = False
 
+    needs_supervisor: ClassVar[bool] = False
+    """If a process of its workers dies, all of them end, and something has to start them again."""
+
     app: Any = None
     """The library's own object, which its command imports from ``workers.queues.worker``."""
 

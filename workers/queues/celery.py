@@ -1,14 +1,14 @@
 """Celery, over Redis or RabbitMQ."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import celery
 from amqp.exceptions import NotFound
 
 from workers.queues.base import TASK_TIME_LIMIT_S, Command, Queue, python
-from workers.tasks import TASKS
+from workers.tasks import TASKS, carry_out
 
 NAME = "celery"
 """Of its queue, in any broker."""
@@ -25,6 +25,9 @@ TUNED = {
     "task_reject_on_worker_lost": True,
     "task_time_limit": TASK_TIME_LIMIT_S,
     "worker_prefetch_multiplier": 1,
+    # Tasks that use a connection to the database, before Celery closes it: by default one, and
+    # PostgreSQL starts a process for the next.
+    "CELERY_DB_REUSE_MAX": 1000,
     # RabbitMQ gives the queue of the remote control to nobody else while it believes a connection
     # alive that is lost: a worker could not start again.
     "worker_enable_remote_control": False,
@@ -69,7 +72,8 @@ class Celery(Queue):
         self.app = celery.Celery("workers", broker=url, set_as_current=False)
         self.app.conf.update({**ALWAYS, **self.options(url)})
         self._tasks = {
-            name: self.app.task(name=f"workers.tasks.{name}")(task) for name, task in TASKS.items()
+            name: self.app.task(name=f"workers.tasks.{name}", shared=False)(_calling(name))
+            for name in TASKS
         }
 
     def options(self, url: str) -> dict[str, Any]:
@@ -93,6 +97,13 @@ class Celery(Queue):
                 return int(channel.queue_declare(NAME, passive=True).message_count)
             except NotFound:
                 return 0
+
+
+def _calling(task: str) -> Callable[..., None]:
+    def call(*arguments: Any) -> None:
+        carry_out(task, arguments)
+
+    return call
 
 
 class CeleryDefaults(Celery):

@@ -21,6 +21,7 @@ class DjangoTasks(Queue):
     """Django's tasks in the database: one whose worker dies is RUNNING for ever."""
 
     is_transactional = True
+    needs_supervisor = True
     worker_options: ClassVar[Sequence[str]] = ("--interval=0.1",)
 
     def send(self, task: str, arguments: Sequence[Any]) -> None:

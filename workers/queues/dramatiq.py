@@ -23,6 +23,7 @@ class Dramatiq(Queue):
 
     brokers = ("redis", "rabbitmq")
     is_at_least_once = True
+    needs_supervisor = True
     redis_options: ClassVar[Mapping[str, Any]] = {
         "maintenance_chance": ALWAYS,
         "heartbeat_timeout": HEARTBEAT_MS,

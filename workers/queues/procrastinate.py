@@ -18,6 +18,7 @@ class Procrastinate(Queue):
     is_at_least_once = True
     is_transactional = True
     needs_postgresql = True
+    needs_supervisor = True
 
     def send(self, task: str, arguments: Sequence[Any]) -> None:
         call.defer(task=task, arguments=list(arguments))

@@ -27,6 +27,7 @@ WAITING_S = 2.0
 QUIET_S = 90
 """If no task has begun for so long, none will: Celery hands out a message again after 60 s, tuned;
 after an hour, as it comes."""
+LOOK_S = 5
 REACT_S = 0.5
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.bare"}
 HELD = "from workers.queues import get_queue; print(get_queue().held())"
@@ -145,23 +146,31 @@ def observe(
             time.sleep(BETWEEN_S)
         wanted = {post["id"]: at for at, post in running.accepted}
         advance("wait for the last tasks")
-        wait_until_quiet(notes, wanted)
-    (env,) = running.service.environments
-    shell = [sys.executable, "manage.py", "shell", "--no-imports", f"--command={HELD}"]
-    held = int(running.processes.call("held", shell, env).splitlines()[-1])
+        wait_until_quiet(running, notes, wanted)
     epoch = time.time() - time.monotonic()
     accepted = {post: at + epoch for post, at in wanted.items()}
-    return counted(notes.read(), accepted, held) | {"restarts": running.service.restarts}
+    counts = counted(notes.read(), accepted, held(running))
+    return counts | {"restarts": running.service.restarts}
 
 
-def wait_until_quiet(notes: Notes, wanted: Collection[int]) -> None:
-    """Wait until all tasks have ended, or none has begun or ended for QUIET_S."""
+def held(running: Running) -> int:
+    """Return how many messages the queue still knows."""
+    (env,) = running.service.environments
+    shell = [sys.executable, "manage.py", "shell", "--no-imports", f"--command={HELD}"]
+    return int(running.processes.call("held", shell, env).splitlines()[-1])
+
+
+def wait_until_quiet(running: Running, notes: Notes, wanted: Collection[int]) -> None:
+    """Wait until all tasks have ended, or no other can: none did for LOOK_S, and the queue knows of
+    none, or none did for QUIET_S."""
     found, changed_at = notes.read(), time.monotonic()
     while not done_of(found).keys() >= set(wanted) and time.monotonic() < changed_at + QUIET_S:
-        time.sleep(1)
+        time.sleep(LOOK_S)
         before, found = len(found), notes.read()
         if len(found) > before:
             changed_at = time.monotonic()
+        elif not held(running):
+            break
 
 
 def done_of(notes: list[Note]) -> Counter[int]:

@@ -17,6 +17,7 @@ POSTS_PER_S = 50
 SETTLE_S = 10
 """Time in which workers start."""
 IDLE_S = 10
+"""Both at most as long as the load."""
 TIMEOUT_S = 10
 
 
@@ -38,12 +39,13 @@ def loads(options: RunOptions) -> list[Load]:
 
 def generate_after_idling(load: Load, service: Service, folder: Path) -> Load:
     """Measure what the service uses while it is idle, leave that in IDLE, and run the load."""
-    with stage("idle", SETTLE_S + IDLE_S):
-        time.sleep(SETTLE_S)
+    settle_s, idle_s = (min(s, load.run_time_s) for s in (SETTLE_S, IDLE_S))
+    with stage("idle", settle_s + idle_s):
+        time.sleep(settle_s)
         before = service.processes.cpu_s()
-        time.sleep(IDLE_S)
+        time.sleep(idle_s)
         after = service.processes.cpu_s()
-    used = {f"idle_{role}": 1000 * (s - before[role]) / IDLE_S for role, s in after.items()}
+    used = {f"idle_{role}": 1000 * (s - before[role]) / idle_s for role, s in after.items()}
     (folder / IDLE).write_text(json.dumps(used) + "\n")
     return generate(load, service, folder)
 

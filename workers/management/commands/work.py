@@ -46,7 +46,9 @@ class Command(BaseCommand):
         path = os.pathsep.join(filter(None, sys.path))  # they import what this process can
         env = {**os.environ, "PYTHONPATH": path}
         workers.extend(
-            subprocess.Popen(command, env=env) for command in get_queue().commands(processes)
+            subprocess.Popen(command, env=env)
+            for command in get_queue().commands(processes)
+            if not stopping.is_set()
         )
         serve_if_configured()
         while not stopping.is_set():
