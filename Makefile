@@ -75,7 +75,7 @@ lint: setup ## check style, types, migrations and imports between packages
 	$(REPLAYS) $(PYTHON) manage.py makemigrations --check --dry-run
 
 size: ## lines of code per part; CONTRIBUTING.md has the budgets
-	@for part in "service accounts config db feed metrics runtime web workers" "laboratory lab launch bench" "locustfiles locustfiles" "replays replays" "tests tests"; do \
+	@for part in "service accounts config db feed metrics runtime stream web workers" "laboratory lab launch bench" "locustfiles locustfiles" "replays replays" "tests tests"; do \
 		set -- $$part; name=$$1; shift; \
 		printf '%-12s %6d\n' $$name $$(git ls-files $$* | grep -E '\.(py|lua|sh|html|js)$$' | xargs -r cat | wc -l); \
 	done

@@ -27,7 +27,8 @@ from launch.servers.base import Backend, differences, profile_of
 from launch.servers.redis import redis_name
 from launch.variants import AS_IS
 
-QUEUE = "celery"
+QUEUES = ("celery", "default", "default.DQ", "default.XQ")
+"""Celery's, and Dramatiq's: tasks, delayed ones, and those that failed."""
 PREFIX = "feedlab"
 """Of the databases of runs."""
 
@@ -187,24 +188,26 @@ class ExternalRabbitMQ(Backend):
         return {"BROKER_URL": os.environ["BROKER_URL"]}
 
     def start(self) -> None:
-        """Take the virtual host. Raises RunFailed if Celery's queue is there already."""
-        try:
-            with self._connection() as connection:
-                connection.channel().queue_declare(QUEUE, passive=True)
-        except NotFound:
-            self.processes.at_exit(self._delete_queue)
-            return
-        except (OSError, AMQPError) as error:
-            raise RunFailed(f"BROKER_URL: {error}") from error
-        raise RunFailed(f"BROKER_URL has to name a virtual host without a queue {QUEUE!r}")
+        """Take the virtual host. Raises RunFailed if a queue of tasks is there already."""
+        for queue in QUEUES:
+            try:
+                with self._connection() as connection:
+                    connection.channel().queue_declare(queue, passive=True)
+            except NotFound:
+                continue
+            except (OSError, AMQPError) as error:
+                raise RunFailed(f"BROKER_URL: {error}") from error
+            raise RunFailed(f"BROKER_URL has to name a virtual host without a queue {queue!r}")
+        self.processes.at_exit(self._delete_queues)
 
     def version(self) -> str:
         with self._connection() as connection:
             return f"RabbitMQ {connection.server_properties['version']} (external)"
 
-    def _delete_queue(self) -> None:
+    def _delete_queues(self) -> None:
         with self._connection() as connection:
-            connection.channel().queue_delete(QUEUE)
+            for queue in QUEUES:
+                connection.channel().queue_delete(queue)
 
     def _connection(self) -> Connection:
         connection = Connection(connect_timeout=5, read_timeout=5, **self.server)

@@ -8,7 +8,8 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -80,17 +81,26 @@ def kill_child(running: Running, notes: Notes) -> None:
 
 def kill_tree(running: Running, notes: Notes) -> None:
     _stopped(running, notes)
-    running.processes.kill("workers")
-    running.service.start_workers()
+    with started_again(running), frozen(running.processes.pids("workers")) as family:
+        for process in family:
+            process.kill()
 
 
 def terminate(running: Running, notes: Notes) -> None:
     pid = _stopped(running, notes)
-    for parent in running.processes.pids("workers"):
-        os.kill(parent, signal.SIGTERM)
-    time.sleep(REACT_S)
-    os.kill(pid, signal.SIGCONT)
-    running.replace_drainers()
+    with started_again(running):
+        for parent in running.processes.pids("workers"):
+            os.kill(parent, signal.SIGTERM)
+        time.sleep(REACT_S)
+        os.kill(pid, signal.SIGCONT)
+
+
+@contextmanager
+def started_again(running: Running) -> Iterator[None]:
+    """Wait, after the block, until the workers that ended in it were started again."""
+    before = running.service.restarts
+    yield
+    wait_for(lambda: running.service.restarts > before)
 
 
 def broker_role(running: Running) -> str:
