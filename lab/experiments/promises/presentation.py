@@ -21,6 +21,10 @@ class TasksSummary(Summary):
         finished = all(result.audit is not None for result in self.results)
         return Deliveries.EXPECTED if finished else Deliveries.NOT_COMPARED
 
+    @property
+    def nothing(self) -> str:
+        return super().nothing if self.deliveries is Deliveries.NOT_COMPARED else "0"
+
 
 def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
     return [
