@@ -210,29 +210,22 @@ FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
 FEED_QUEUE = env.str("FEED_QUEUE", default="celery")
 BROKER_URL = env.str("BROKER_URL", default="redis://127.0.0.1:6379/1")
 BROKER = {"url": BROKER_URL}
-DJANGO_TASKS = ["django_tasks", "django_tasks_db"]
-PROCRASTINATE = ["procrastinate.contrib.django"]
 FEED_QUEUES: dict[str, dict[str, Any]] = {
     "celery": {"BACKEND": "workers.queues.celery.Celery", "OPTIONS": BROKER},
     "dramatiq": {"BACKEND": "workers.queues.dramatiq.Dramatiq", "OPTIONS": BROKER},
     "huey": {"BACKEND": "workers.queues.huey.Huey", "OPTIONS": BROKER},
-    "django_tasks": {"BACKEND": "workers.queues.django_tasks.DjangoTasks", "APPS": DJANGO_TASKS},
+    "django_tasks": {
+        "BACKEND": "workers.queues.django_tasks.DjangoTasks",
+        "APPS": ["django_tasks", "django_tasks_db"],
+    },
     "procrastinate": {
         "BACKEND": "workers.queues.procrastinate.Procrastinate",
-        "APPS": PROCRASTINATE,
+        "APPS": ["procrastinate.contrib.django"],
     },
-    # As they come, for comparison.
-    "celery_default": {"BACKEND": "workers.queues.celery.CeleryDefaults", "OPTIONS": BROKER},
-    "dramatiq_default": {"BACKEND": "workers.queues.dramatiq.DramatiqDefaults", "OPTIONS": BROKER},
-    "huey_default": {"BACKEND": "workers.queues.huey.HueyDefaults", "OPTIONS": BROKER},
-    "django_tasks_default": {
-        "BACKEND": "workers.queues.django_tasks.DjangoTasksDefaults",
-        "APPS": DJANGO_TASKS,
-    },
-    "procrastinate_default": {
-        "BACKEND": "workers.queues.procrastinate.ProcrastinateDefaults",
-        "APPS": PROCRASTINATE,
-    },
+}
+FEED_QUEUES |= {  # each as it comes, for comparison
+    f"{alias}_default": {**entry, "BACKEND": f"{entry['BACKEND']}Defaults"}
+    for alias, entry in FEED_QUEUES.items()
 }
 INSTALLED_APPS += FEED_QUEUES.get(FEED_QUEUE, {}).get("APPS", [])
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}

@@ -170,8 +170,7 @@ class Service:
             if self.variant.drains:
                 self.processes.start("workers", _python("manage.py", "drain"), env)
             if self.variant.uses_queue:
-                work = _python("manage.py", "work", f"--processes={CORES}")
-                self.processes.start("workers", work, env)
+                self.processes.start("workers", _python("manage.py", "work"), env)
             for number, command in enumerate(self.variant.workers, 2):
                 host = f"workers{number}"
                 self.processes.start("workers", _python("manage.py", command), env, host=host)

@@ -9,6 +9,7 @@ from lab.faults.redis import FROZEN_S, crowd
 from lab.faults.running import Running, kill_when, repeated
 from lab.faults.workers import in_flight
 from launch.processes import frozen
+from launch.servers.base import Server
 from launch.variants import Variant
 
 AWAY_S = 2.0
@@ -30,6 +31,13 @@ def queue_worker_killed(running: Running, readers: Readers) -> int:
     return lost
 
 
+def broker_of(running: Running) -> Server:
+    """Return the server that has the messages: the broker, or the database."""
+    broker = running.service.servers[-1]
+    assert isinstance(broker, Server)
+    return broker
+
+
 def supervised(running: Running) -> AbstractContextManager[None]:
     """Start the workers again if one ends while the block runs, as compose does.
 
@@ -48,7 +56,7 @@ def supervised(running: Running) -> AbstractContextManager[None]:
     around=supervised,
 )
 def broker_killed(running: Running, readers: Readers) -> int:
-    broker = running.service.servers[-1]
+    broker = broker_of(running)
     killed_at = time.monotonic()
     running.processes.kill(broker.role)
     time.sleep(AWAY_S)
@@ -70,7 +78,7 @@ def redis_is_broker(variant: Variant) -> bool:
     around=supervised,
 )
 def broker_frozen(running: Running, readers: Readers) -> int:
-    brokers = running.processes.pids(running.service.servers[-1].role)
+    brokers = running.processes.pids(broker_of(running).role)
     with crowd(running):
         began = time.monotonic()
         with frozen(brokers):

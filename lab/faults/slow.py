@@ -17,7 +17,7 @@ from typing import Self
 
 from lab.faults.database import server_of
 from lab.faults.fault import Need, fault, in_one_redis, on_server, with_broker, without_queue
-from lab.faults.queue import supervised
+from lab.faults.queue import broker_of, supervised
 from lab.faults.readers import PENDING, Readers
 from lab.faults.running import Running, wait_for
 from lab.faults.slow_proxy import ANSWERS_LOST, HALF_OPEN, KINDS
@@ -102,12 +102,6 @@ def through_proxy(find: Callable[[Running], Server], running: Running) -> Iterat
 def broker_through_proxy(running: Running) -> Iterator[None]:
     with through_proxy(broker_of, running), supervised(running):
         yield
-
-
-def broker_of(running: Running) -> Server:
-    broker = running.service.servers[-1]
-    assert isinstance(broker, Server)
-    return broker
 
 
 slow_server = partial(

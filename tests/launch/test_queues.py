@@ -2,7 +2,6 @@
 
 import os
 import sys
-import time
 from signal import SIGKILL
 
 import psutil
@@ -75,11 +74,11 @@ def test_every_post_is_delivered_by_its_own_message(running):
 def test_messages_wait_for_workers_that_are_away(running):
     family = family_of(running)
     running.service.stop_workers()
-    psutil.wait_procs(family, timeout=1)
-    assert not [process for process in family if process.is_running()]
+    _, alive = psutil.wait_procs(family, timeout=WITHIN_S)
+    assert not alive
     post(running, 5)
-    time.sleep(1)  # messages are sent after their posts are answered
 
+    wait_for(lambda: held(running) >= pending(running), WITHIN_S)  # they are sent after the answer
     assert pending(running) == held(running) >= 5
     running.service.start_workers()
 

@@ -38,7 +38,7 @@ class Dramatiq(Queue):
             self.app = RedisBroker(url=url, middleware=middleware, **self.redis_options)
         else:
             # What Celery's users write for the virtual host "/" is the one without a name to pika.
-            url = f"{url.removesuffix('//')}/%2F" if url.endswith("//") else url
+            url = f"{url[:-1]}%2F" if url.endswith("//") else url
             self.app = RabbitmqBroker(url=url, middleware=middleware, **self.rabbitmq_options)
         self._call = actor(queue_name=NAME, broker=self.app)(carry_out)
 

@@ -1,6 +1,6 @@
 """What a queue does by itself when a part of it fails: its tasks only note that they ran.
 
-Nobody asks for receipts, and nothing sweeps (``lab.faults.unguarded.bare``).
+Nobody asks for receipts, or looks for posts that were left (``lab.faults.unguarded.bare``).
 """
 
 import os
@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lab.faults.queue import AWAY_S, supervised
+from lab.faults.queue import AWAY_S, broker_of, supervised
 from lab.faults.redis import FROZEN_S
 from lab.faults.running import Running, freeze_when, wait_for
 from launch.processes import frozen
@@ -103,24 +103,17 @@ def started_again(running: Running) -> Iterator[None]:
     wait_for(lambda: running.service.restarts > before)
 
 
-def broker_role(running: Running) -> str:
-    """Return the role of the server that has the messages."""
-    return {"redis": "redis", "rabbitmq": "broker"}.get(
-        running.service.variant.broker or "", "database"
-    )
-
-
 def kill_broker(running: Running, _: Notes) -> None:
     running.service.stop_workers()
     time.sleep(WAITING_S)
-    running.processes.kill(broker_role(running))
+    running.processes.kill(broker_of(running).role)
     time.sleep(AWAY_S)
-    running.server(broker_role(running)).start()
+    broker_of(running).start()
     running.service.start_workers()
 
 
 def freeze_broker(running: Running, _: Notes) -> None:
-    with frozen(running.processes.pids(broker_role(running))):
+    with frozen(running.processes.pids(broker_of(running).role)):
         time.sleep(FROZEN_S)
 
 
@@ -159,11 +152,11 @@ def observe(
         wait_until_quiet(running, notes, wanted)
     epoch = time.time() - time.monotonic()
     accepted = {post: at + epoch for post, at in wanted.items()}
-    counts = counted(notes.read(), accepted, held(running))
+    counts = counted(notes.read(), accepted, messages_held(running))
     return counts | {"restarts": running.service.restarts}
 
 
-def held(running: Running) -> int:
+def messages_held(running: Running) -> int:
     """Return how many messages the queue still knows."""
     (env,) = running.service.environments
     shell = [sys.executable, "manage.py", "shell", "--no-imports", f"--command={HELD}"]
@@ -179,7 +172,7 @@ def wait_until_quiet(running: Running, notes: Notes, wanted: Collection[int]) ->
         before, found = len(found), notes.read()
         if len(found) > before:
             changed_at = time.monotonic()
-        elif not held(running):
+        elif not messages_held(running):
             break
 
 
