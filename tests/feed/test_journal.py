@@ -2,6 +2,7 @@
 
 import time
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db.models.functions import Now
@@ -160,8 +161,10 @@ def test_too_many_news_begin_it_anew(followed, monkeypatch):
 
 def test_old_steps_are_forgotten_and_removed(followed, monkeypatch):
     told = followed.end
-    monkeypatch.setattr(journal, "KEEP_S", 0.01)
-    time.sleep(0.03)
+    age_s = 2 * journal.KEEP_S + 1
+    JournalStep.objects.update(written_at=Now() - timedelta(seconds=age_s))
+    later = SimpleNamespace(monotonic=lambda: time.monotonic() + age_s)
+    monkeypatch.setattr(journal, "time", later)
     deliver()
     followed.look()
     expiry.remove_expired()
