@@ -1,34 +1,23 @@
 """The queue's workers die, and its broker dies or stops answering."""
 
+import os
+import signal
 import time
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 from lab.faults.fault import fault, on_server, with_broker, with_queue
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, crowd
-from lab.faults.running import Running, kill_when, repeated
+from lab.faults.running import Running, freeze_when, repeated, wait_for
 from lab.faults.workers import in_flight
 from launch.processes import frozen
 from launch.servers.base import Server
 from launch.variants import Variant
 
 AWAY_S = 2.0
-
-
-@fault(
-    "The queue's workers are killed with all their processes, one of them in its transaction.",
-    at_stake="posts in flight",
-    needs=(on_server, with_queue),
-    safeguard="receipts",
-    refuses=False,
-)
-def queue_worker_killed(running: Running, readers: Readers) -> int:
-    kill_when(lambda: running.workers_of("workers"), in_flight(running))
-    running.processes.kill("workers")
-    lost = running.query(PENDING)
-    time.sleep(0.5)
-    running.service.start_workers()
-    return lost
+REACT_S = 0.5
+"""Time in which workers act upon a signal."""
 
 
 def broker_of(running: Running) -> Server:
@@ -46,6 +35,72 @@ def supervised(running: Running) -> AbstractContextManager[None]:
     only when the broker has been back for a second.
     """
     return repeated(running.service.revive_workers, every_s=0.2)
+
+
+@contextmanager
+def started_again(running: Running) -> Iterator[None]:
+    """Wait, after the block, until the workers that ended in it were started again."""
+    before = running.service.restarts
+    yield
+    wait_for(lambda: running.service.restarts > before)
+
+
+def terminate(running: Running, stopped: int) -> None:
+    """Ask the workers to end, one of whose processes is stopped, and let that go on."""
+    with started_again(running):
+        for parent in running.processes.pids("workers"):
+            os.kill(parent, signal.SIGTERM)
+        time.sleep(REACT_S)
+        os.kill(stopped, signal.SIGCONT)
+
+
+def _stopped(running: Running) -> tuple[int, int]:
+    """Stop a worker in its transaction; return its process, and how many posts are pending."""
+    pid = freeze_when(lambda: running.workers_of("workers"), in_flight(running))
+    return pid, running.query(PENDING)
+
+
+@fault(
+    "A process of the queue's workers is killed in its transaction.",
+    at_stake="posts in flight",
+    needs=(on_server, with_queue),
+    safeguard="receipts",
+    refuses=False,
+    around=supervised,
+)
+def queue_child_killed(running: Running, readers: Readers) -> int:
+    pid, lost = _stopped(running)
+    os.kill(pid, signal.SIGKILL)
+    return lost
+
+
+@fault(
+    "The queue's workers are killed with all their processes, one of them in its transaction.",
+    at_stake="posts in flight",
+    needs=(on_server, with_queue),
+    safeguard="receipts",
+    refuses=False,
+)
+def queue_worker_killed(running: Running, readers: Readers) -> int:
+    _, lost = _stopped(running)
+    running.processes.kill("workers")
+    time.sleep(REACT_S)
+    running.service.start_workers()
+    return lost
+
+
+@fault(
+    "The queue's workers are asked to end (SIGTERM), one of them in its transaction.",
+    at_stake="posts in flight",
+    needs=(on_server, with_queue),
+    no_control="most queues let their workers finish, and then nothing is harmed",
+    refuses=False,
+    around=supervised,
+)
+def queue_worker_terminated(running: Running, readers: Readers) -> int:
+    pid, lost = _stopped(running)
+    terminate(running, pid)
+    return lost
 
 
 @fault(

@@ -8,12 +8,11 @@ import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from lab.faults.queue import AWAY_S, broker_of, supervised
+from lab.faults.queue import AWAY_S, broker_of, started_again, supervised, terminate
 from lab.faults.redis import FROZEN_S
 from lab.faults.running import Running, freeze_when, wait_for
 from launch.processes import frozen
@@ -29,7 +28,6 @@ QUIET_S = 90
 """If no task has begun for so long, none will: Celery hands out a message again after 60 s, tuned;
 after an hour, as it comes."""
 LOOK_S = 5
-REACT_S = 0.5
 SETTINGS = {"DJANGO_SETTINGS_MODULE": "lab.faults.unguarded.bare"}
 HELD = "from workers.queues import get_queue; print(get_queue().held())"
 
@@ -86,21 +84,8 @@ def kill_tree(running: Running, notes: Notes) -> None:
             process.kill()
 
 
-def terminate(running: Running, notes: Notes) -> None:
-    pid = _stopped(running, notes)
-    with started_again(running):
-        for parent in running.processes.pids("workers"):
-            os.kill(parent, signal.SIGTERM)
-        time.sleep(REACT_S)
-        os.kill(pid, signal.SIGCONT)
-
-
-@contextmanager
-def started_again(running: Running) -> Iterator[None]:
-    """Wait, after the block, until the workers that ended in it were started again."""
-    before = running.service.restarts
-    yield
-    wait_for(lambda: running.service.restarts > before)
+def end(running: Running, notes: Notes) -> None:
+    terminate(running, _stopped(running, notes))
 
 
 def kill_broker(running: Running, _: Notes) -> None:
@@ -120,7 +105,7 @@ def freeze_broker(running: Running, _: Notes) -> None:
 FAULTS: Mapping[str, BareFault] = {
     "child-killed": BareFault("A process that carries out tasks is killed in one.", kill_child),
     "tree-killed": BareFault("All processes of the workers are killed, one in a task.", kill_tree),
-    "terminated": BareFault("The workers are asked to end (SIGTERM) in a task.", terminate),
+    "terminated": BareFault("The workers are asked to end (SIGTERM) in a task.", end),
     "messages-killed": BareFault(
         f"Messages wait for {WAITING_S:g} s, and what has them is killed.", kill_broker, 1
     ),

@@ -37,7 +37,7 @@ def _verdict(compared: Sequence[Summary]) -> str:
     """Name the queues that lost tasks, left some stuck, or did some again, over all faults."""
     names = dict.fromkeys(summary.variant.name for summary in compared)
     found = []
-    for figure, text in (("lost", "lost"), ("stuck", "left stuck"), ("again", "began again")):
+    for figure, text in (("lost", "lost"), ("stuck", "left stuck"), ("again", "carried out again")):
         counts = {
             name: sum(s.median(extra(figure)) or 0.0 for s in compared if s.variant.name == name)
             for name in names
