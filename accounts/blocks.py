@@ -5,7 +5,7 @@ from typing import TypeVar
 from django.db import transaction
 from django.db.models import Model, QuerySet
 
-from accounts.friendships import end, lock
+from accounts.follows import Edge, both_ways, end_locked, lock
 from accounts.models import Block
 
 Row = TypeVar("Row", bound=Model)
@@ -15,8 +15,8 @@ UNBLOCKED = """
 """
 
 
-def block(person_id: int, other_id: int) -> bool:
-    """Block somebody, and end friendship and requests; return whether they were friends.
+def block(person_id: int, other_id: int) -> list[Edge]:
+    """Block somebody, and end what they read of each other, and requests; return what has ended.
 
     An unknown person is ignored: so nobody learns by blocking who exists, and who is blocked by
     somebody may block them too. Raises UnknownPerson, or ValueError if both are the same.
@@ -25,10 +25,10 @@ def block(person_id: int, other_id: int) -> bool:
         raise ValueError("You cannot block yourself.")
     with transaction.atomic():
         if other_id not in lock(person_id, other_id):
-            return False
+            return []
         pair = [Block(person_id=person_id, other_id=other_id)]
         Block.objects.bulk_create(pair, ignore_conflicts=True)
-        return end(person_id, other_id)
+        return end_locked(both_ways(person_id, other_id))
 
 
 def unblock(person_id: int, other_id: int) -> None:

@@ -32,10 +32,12 @@ class Person(AbstractBaseUser):
 
     username = models.CharField(max_length=150, unique=True)
     is_active = models.BooleanField(default=True)
+    is_private = models.BooleanField(default=False, db_default=False)
+    """They accept their followers, and nobody else reads their posts (FEED_EDGES=follows)."""
     last_login = None
     friends_version = models.BigIntegerField(null=True, editable=False)
-    """Random version, replaced on every friendship change in the same transaction, so that friends
-    may be cached; None: they may not (``accounts.friendships``)."""
+    """Random version, replaced on every change of whom they read and who reads them, in the same
+    transaction, so that these may be cached; None: they may not (``accounts.follows``)."""
     tokens_version = models.BigIntegerField(default=0, editable=False)
     """Random version, replaced when the password changes or the person is deactivated: tokens with
     another one are refused (``accounts.revocations``)."""
@@ -116,22 +118,25 @@ class Membership(models.Model):
     group = models.ForeignKey(Group, models.CASCADE, related_name="memberships")
 
 
-class Friendship(models.Model):
-    """One direction of a friendship; the other direction always exists too.
+class Follow(models.Model):
+    """Posts of the author are in the reader's feed; friends follow each other.
 
-    Written by ``accounts.friendships``; any other writer must renew the versions too.
+    Written by ``accounts.follows``; any other writer must renew the versions too.
     """
 
-    pk = models.CompositePrimaryKey("person_id", "friend_id")
-    person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="friendships")
-    friend = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="+")
+    pk = models.CompositePrimaryKey("author_id", "reader_id")
+    author = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="readers")
+    reader = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="authors")
+
+    objects: ClassVar[models.Manager["Follow"]]
 
     class Meta:
         constraints = [
             models.CheckConstraint(
-                condition=~models.Q(person=models.F("friend")), name="nobody_befriends_themselves"
+                condition=~models.Q(author=models.F("reader")), name="nobody_follows_themselves"
             )
         ]
+        indexes = [models.Index(fields=["reader", "author"], name="follow_of_reader")]
 
 
 class FriendRequest(models.Model):

@@ -7,6 +7,7 @@ from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from rest_framework import serializers
 
+from accounts.ids import MAX_ID
 from accounts.models import MAX_NAME_CHARACTERS, Person
 from accounts.usernames import is_plain
 from web.serializers import StrictSerializer, TextField
@@ -87,6 +88,20 @@ class FriendRequestsSerializer(serializers.Serializer[Any]):
 
 class BlocksSerializer(serializers.Serializer[Any]):
     blocks = IdsField(help_text="Their ids.")
+
+
+class AfterSerializer(StrictSerializer):
+    after = serializers.IntegerField(min_value=0, max_value=MAX_ID, default=0)
+
+
+class FollowersSerializer(serializers.Serializer[Any]):
+    followers = IdsField(help_text="Their ids, ascending.")
+    next = serializers.URLField(allow_null=True, help_text="The next page; null at the end.")
+
+
+class FollowingSerializer(serializers.Serializer[Any]):
+    following = IdsField(help_text="Their ids, ascending.")
+    next = serializers.URLField(allow_null=True, help_text="The next page; null at the end.")
 
 
 class FriendsSerializer(serializers.Serializer[Any]):

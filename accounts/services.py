@@ -100,6 +100,11 @@ def delete(person_id: int) -> None:
         Block.objects.filter(me | Q(other_id=person_id)).delete()
 
 
+def set_private(person_id: int, *, is_private: bool) -> None:
+    """Let a person accept their followers, or everybody follow them."""
+    Person.objects.filter(id=person_id).update(is_private=is_private)
+
+
 def is_taken(username: str) -> bool:
     """Return whether somebody has this username, or one that looks like it."""
     alike = Q(username=username) | Q(username_key=username_key(username))

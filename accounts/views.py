@@ -1,15 +1,21 @@
+from collections.abc import Callable
+
 from django.core.exceptions import ValidationError as InvalidPassword
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.permissions import AllowAny
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.urls import replace_query_param
 from rest_framework.views import APIView
 
 from accounts import selectors, services, sessions
 from accounts.authentication import TokenAuthentication, person_id
 from accounts.serializers import (
+    AfterSerializer,
     BlocksSerializer,
+    FollowersSerializer,
+    FollowingSerializer,
     FriendRequestsSerializer,
     FriendsSerializer,
     LogInSerializer,
@@ -27,6 +33,7 @@ REFRESH = RefreshSerializer()
 NEW_PASSWORD = NewPasswordSerializer()
 TOKENS = TokensSerializer()
 PERSON = PersonSerializer()
+AFTER = AfterSerializer()
 
 
 class SignupView(APIView):
@@ -56,10 +63,38 @@ class FriendsView(APIView):
         return Response({"friends": selectors.friends_of(person_id(request))})
 
 
+class FollowersView(APIView):
+    @extend_schema(parameters=[AfterSerializer], responses=FollowersSerializer)
+    def get(self, request: Request) -> Response:
+        """List those who read one's posts."""
+        return _answer_ids(request, "followers", selectors.followers_of)
+
+
+class FollowingView(APIView):
+    @extend_schema(parameters=[AfterSerializer], responses=FollowingSerializer)
+    def get(self, request: Request) -> Response:
+        """List those whose posts one reads."""
+        return _answer_ids(request, "following", selectors.followed_by)
+
+
+class PrivateView(APIView):
+    @extend_schema(request=None, responses={204: None})
+    def put(self, request: Request) -> Response:
+        """Become private: one accepts new followers, and nobody else reads one's posts."""
+        services.set_private(person_id(request), is_private=True)
+        return Response(status=204)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request) -> Response:
+        """Be private no more. Those who have asked still wait for an answer."""
+        services.set_private(person_id(request), is_private=False)
+        return Response(status=204)
+
+
 class FriendRequestsView(APIView):
     @extend_schema(responses=FriendRequestsSerializer)
     def get(self, request: Request) -> Response:
-        """List the newest friend requests that wait for an answer, received and sent."""
+        """List the newest requests that wait for an answer, received and sent."""
         me = person_id(request)
         received, sent = selectors.requests_to(me), selectors.requests_of(me)
         return Response({"received": received, "sent": sent})
@@ -146,6 +181,14 @@ class PasswordView(APIView):
         except InvalidPassword as error:
             raise ValidationError({"new_password": error.messages}) from None
         return _answer_tokens(tokens)
+
+
+def _answer_ids(request: Request, name: str, find: Callable[..., list[int]]) -> Response:
+    query = AFTER.run_validation(request.query_params.dict())
+    ids, following = find(person_id(request), after=query["after"]), None
+    if len(ids) == selectors.MOST_LISTED:
+        following = replace_query_param(request.build_absolute_uri(), "after", ids[-1])
+    return Response({name: ids, "next": following})
 
 
 def _answer_tokens(tokens: sessions.Tokens) -> Response:

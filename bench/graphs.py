@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from django.db import connection, transaction
 
-from accounts.friendships import renew_versions
+from accounts.follows import renew_versions
 from accounts.models import Person
-from accounts.seeding import insert_friendships
+from accounts.seeding import insert_follows
 from feed.recipients import Ids
 from feed.timeline_stores.base import MOST_SHARDS
 
@@ -107,7 +107,7 @@ def _seed(authors: Ids, friend_ids: Ids) -> None:
     persons = np.repeat(authors, friend_ids.shape[1])
     # Nobody else is there, and the look-ups of each person would take longer than the rows.
     with connection.constraint_checks_disabled(), transaction.atomic():
-        for _ in insert_friendships(np.column_stack((persons, friend_ids.ravel()))):
+        for _ in insert_follows(np.column_stack((persons, friend_ids.ravel()))):
             pass
         renew_versions(Person.objects.filter(id__in=authors.tolist()))
 

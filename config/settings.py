@@ -203,8 +203,11 @@ FEED_PULL_ABOVE = env.str("FEED_PULL_ABOVE", default="0")
 all; 0: nobody's, auto: above what a drainer delivers within FEED_PULL_LAG_MS
 (feed/celebrities.py)."""
 FEED_PULL_LAG_MS = 75.0
+FEED_EDGES = env.str("FEED_EDGES", default="friends", choices=["friends", "follows"])
+"""Whose posts are in a feed: those of friends, once both have asked, or those of whom one follows
+(feed/follows.py)."""
 FEED_VISIBILITY = env.str("FEED_VISIBILITY", default="everyone")
-"""Who may read a person's posts: "everyone", or "friends" (feed/visibility.py)."""
+"""Who may read a person's posts: "everyone", or "friends": their readers (feed/visibility.py)."""
 
 # What carries tasks, for the strategies that need it.
 FEED_QUEUE = env.str("FEED_QUEUE", default="celery")

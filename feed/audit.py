@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from accounts.models import Friendship, Person
+from accounts.follows import author_ids
+from accounts.models import Person
 from feed import celebrities, epochs
 from feed.compare import Ids, compare
 from feed.models import Post
@@ -41,7 +42,7 @@ class Audit:
     duplicated: int = 0
     """In the timeline more than once; each extra entry counts."""
     unexpected: int = 0
-    """In the timeline, but not due: no such post, or the author is no friend."""
+    """In the timeline, but not due: no such post, or its author is not read."""
     left: int = 0
     """Expected, but at or below the floor: the database answers for them."""
     merged: int = 0
@@ -102,7 +103,7 @@ def audit(
 ) -> Iterator[tuple[float, Audit]]:
     """Audit a store while nothing is being written; yield (share done, counts so far).
 
-    A timeline must hold what is due by the friendships of now, above its floor; what is at or
+    A timeline must hold what is due by what its owner reads now, above its floor; what is at or
     below it is counted as left to the database. A deleted post may be there or not. A store with
     a capacity must hold the newest ids of each timeline, and may hold older ones. An accepted
     post that is not in the database is missing in every timeline that its author's posts are due
@@ -114,8 +115,7 @@ def audit(
     found = Audit(posts=len(posts.ids) + len(lost))
     people = list(Person.objects.order_by("id").values_list("id", flat=True))
     for done, owner_id in enumerate(people, start=1):
-        friends = Friendship.objects.filter(person_id=owner_id).values_list("friend_id", flat=True)
-        authors = np.array([owner_id, *friends], np.int64)
+        authors = np.array([owner_id, *author_ids(owner_id)], np.int64)
         audit_one(found, owner_id, posts.due(authors), timelines)
         _count_lost(found, owner_id, lost, authors)
         yield done / len(people), found

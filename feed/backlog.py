@@ -10,8 +10,8 @@ from django.db import DEFAULT_DB_ALIAS
 from django.db.models import Subquery
 
 from feed import statements
-from feed.friends import FriendCounts
 from feed.models import AGE, Post, PostQuerySet
+from feed.reader_counts import ReaderCounts
 from feed.strategies import get_strategy
 from runtime.remembered import Remembered
 
@@ -19,7 +19,7 @@ BEHIND_S = 5.0
 """While no post waits for longer, no author is asked about."""
 LOOKED_AT = 50_000
 """Posts of the backlog, the oldest, by which authors are judged."""
-_friends = FriendCounts()
+_readers = ReaderCounts()
 
 
 class BacklogFull(Exception):
@@ -79,9 +79,9 @@ def _authors_behind(oldest: _Oldest) -> frozenset[int]:
     if not most or oldest.waited_s < BEHIND_S:
         return frozenset()
     posts = statements.waiting_by_author(LOOKED_AT)
-    friends = _friends.of(posts)
+    readers = _readers.of(posts)
     return frozenset(
-        author for author, count in posts.items() if count * (friends[author] + 1) > most
+        author for author, count in posts.items() if count * (readers[author] + 1) > most
     )
 
 

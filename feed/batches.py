@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import accumulate
 
-from feed.friends import FriendCounts
 from feed.models import Post
+from feed.reader_counts import ReaderCounts
 from runtime.remembered import Forgetful
 
 MOST_DELIVERIES = 2**18
 """In one transaction: 250 posts to 1,000 friends each are just below."""
 ENOUGH = 5_000
 """Deliveries of a batch whose time says how fast a process is."""
-_friends = FriendCounts(keep_s=3600)
+_readers = ReaderCounts(keep_s=3600)
 
 
 class BatchSize(Forgetful):
@@ -60,8 +60,8 @@ pace = Pace()
 
 
 def _deliveries(posts: Sequence[Post]) -> list[int]:
-    friends = _friends.of(post.author_id for post in posts)
-    return [friends[post.author_id] + 1 for post in posts]
+    readers = _readers.of(post.author_id for post in posts)
+    return [readers[post.author_id] + 1 for post in posts]
 
 
 def bounded(posts: Sequence[Post]) -> Sequence[Post]:

@@ -1,4 +1,4 @@
-"""Celebrities: posts of people with very many friends are merged when feeds are read.
+"""Celebrities: posts of people with very many readers are merged when feeds are read.
 
 Their posts are delivered to themselves only. So nobody else's post waits behind a hundred thousand
 deliveries, and no call blocks a store for long. Nothing that a reader may see depends on when an
@@ -7,7 +7,7 @@ author crosses the threshold (docs/decisions/0058):
 - ENTERING: readers merge the author's posts, which are still delivered too.
 - PULLED: readers merge them, and they are delivered to nobody else.
 - LEAVING: they are delivered again, and still merged; then everything so far is left to the
-  database in the timelines of their friends, as after a friendship change.
+  database in the timelines of their readers, as after an unfollow.
 
 A post that is delivered and merged too is shown once.
 """
@@ -21,9 +21,9 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Now
 
-from accounts.friendships import friend_ids, renew_versions
+from accounts.follows import reader_ids, renew_versions
 from accounts.ids import MAX_ID
-from accounts.models import Friendship, Person
+from accounts.models import Follow, Person
 from feed import epochs, readers
 from feed.models import Celebrity
 from feed.timeline_stores.base import TimelineStore
@@ -39,7 +39,7 @@ LEAVE_BELOW = 0.8
 MOST_AT_ONCE = 5000
 """Timelines that are changed together."""
 NEWEST = "(SELECT id FROM feed_post WHERE author_id = %s AND id < %s ORDER BY id DESC LIMIT %s)"
-FRIENDS = "SELECT friend_id FROM accounts_friendship WHERE person_id = %s AND friend_id IN ({})"
+AMONG = "SELECT author_id FROM accounts_follow WHERE reader_id = %s AND author_id IN ({})"
 
 
 def _ask() -> frozenset[int]:
@@ -68,18 +68,18 @@ def merged() -> frozenset[int]:
 def merge(
     owner_id: int, ids: Sequence[int], authors: Collection[int], *, before: int | None, limit: int
 ) -> list[int]:
-    """Return a page with the newest ids of a timeline and of those celebrities who are friends.
+    """Return a page with the newest ids of a timeline and of those celebrities whom they read.
 
     ``ids``: the timeline's, newest first, ``limit`` of them or all.
     """
-    friends = _friends_among(owner_id, authors) if authors else []
-    if not friends:
+    read = _read_among(owner_id, authors) if authors else []
+    if not read:
         return list(ids)
     end = MAX_ID if before is None else before
-    values = [value for author in friends for value in (author, end, limit)]
+    values = [value for author in read for value in (author, end, limit)]
     newest = " UNION ALL ".join(
         f"SELECT id FROM {NEWEST} newest{number}"  # noqa: S608  numbers of our own
-        for number in range(len(friends))
+        for number in range(len(read))
     )
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute(newest, values)
@@ -87,23 +87,23 @@ def merge(
     return sorted(found.union(ids), reverse=True)[:limit]
 
 
-def _friends_among(owner_id: int, authors: Collection[int]) -> list[int]:
+def _read_among(owner_id: int, authors: Collection[int]) -> list[int]:
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         marks = ", ".join(["%s"] * len(authors))
-        cursor.execute(FRIENDS.format(marks), [owner_id, *authors])
-        return [friend_id for (friend_id,) in cursor.fetchall()]
+        cursor.execute(AMONG.format(marks), [owner_id, *authors])
+        return [author_id for (author_id,) in cursor.fetchall()]
 
 
-def deliverable() -> QuerySet[Friendship]:
-    """Return the friendships along which posts are delivered."""
+def deliverable() -> QuerySet[Follow]:
+    """Return the follows along which posts are delivered."""
     along = readers.to_active_readers()
     if not merged():
         return along
-    return along.exclude(person_id__in=pulled().values("person_id"))
+    return along.exclude(author_id__in=pulled().values("person_id"))
 
 
 def pulled() -> QuerySet[Celebrity]:
-    """Return the celebrities whose posts are not delivered to their friends."""
+    """Return the celebrities whose posts are not delivered to their readers."""
     return Celebrity.objects.filter(state=Celebrity.State.PULLED)
 
 
@@ -135,24 +135,24 @@ def begin_crossings(store: TimelineStore, *, per_s: float | None = None) -> None
         return
     _pause.begin(LOOK_EVERY_S)
     counted = (
-        readers.to_active_readers().values_list("person_id").annotate(friends=Count("friend_id"))
+        readers.to_active_readers().values_list("author_id").annotate(readers=Count("reader_id"))
     )
     if above:
         known = Celebrity.objects.values("person_id")
-        found = counted.filter(friends__gt=above).exclude(person_id__in=known)
+        found = counted.filter(readers__gt=above).exclude(author_id__in=known)
         Celebrity.objects.bulk_create(
             (Celebrity(person_id=person_id) for person_id, _ in found), ignore_conflicts=True
         )
     at_most = above * LEAVE_BELOW if above else inf
-    friends = dict(counted.filter(person_id__in=pulled().values("person_id")))
+    count = dict(counted.filter(author_id__in=pulled().values("person_id")))
     for author_id in pulled().values_list("person_id", flat=True):
-        if friends.get(author_id, 0) <= at_most:
+        if count.get(author_id, 0) <= at_most:
             _move(author_id, Celebrity.State.PULLED, Celebrity.State.LEAVING)
     forget()
 
 
 def _threshold(store: TimelineStore, per_s: float | None) -> int | None:
-    """Return the most friends of somebody whose posts are delivered; 0: any, None: not known."""
+    """Return the most readers of somebody whose posts are delivered; 0: any, None: not known."""
     if store.is_computed_on_read:
         return 0
     if settings.FEED_PULL_ABOVE != AUTO:
@@ -173,10 +173,10 @@ def _move(author_id: int, before: str, after: str) -> None:
 
 
 def _leave(store: TimelineStore, author_id: int) -> None:
-    """Leave everything so far to the database in the timelines of an author's friends."""
+    """Leave everything so far to the database in the timelines of an author's readers."""
     last = 0
-    friends = friend_ids(author_id).order_by("friend_id")
-    while owner_ids := list(friends.filter(friend_id__gt=last)[:MOST_AT_ONCE]):
+    of_author = reader_ids(author_id).order_by("reader_id")
+    while owner_ids := list(of_author.filter(reader_id__gt=last)[:MOST_AT_ONCE]):
         epochs.change(store, owner_ids)
         last = owner_ids[-1]
     Celebrity.objects.filter(person_id=author_id, state=Celebrity.State.LEAVING).delete()

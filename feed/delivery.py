@@ -14,7 +14,7 @@ from redis.exceptions import RedisError, ResponseError
 
 from accounts import limits
 from accounts.limits import Limited
-from feed import batches, celebrities, epochs, friendships, people, statements
+from feed import batches, celebrities, epochs, follows, people, statements
 from feed.models import MAX_ERROR_CHARACTERS, Poison, Post, PostQuerySet
 from feed.signals import receipts_set
 from feed.strategies import get_strategy
@@ -103,7 +103,7 @@ def _look_after_store() -> None:
     steps = (
         partial(epochs.renew_if_lost, store),
         partial(celebrities.continue_crossings, store, per_s=batches.pace.per_s),
-        partial(friendships.finish_changes, until=until),
+        partial(follows.finish_changes, until=until),
         partial(people.finish_changes, until=until),
         _forget_delivered_poison,
     )

@@ -12,8 +12,9 @@ from threading import BoundedSemaphore
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.models import Max, Q
 
+from accounts.follows import author_ids
 from accounts.ids import MAX_ID
-from accounts.models import Friendship, Person
+from accounts.models import Person
 from feed.models import Post, PostQuerySet
 from runtime.remembered import Remembered
 
@@ -27,9 +28,8 @@ LONGEST_WAIT_S = 1.0
 DUE = "SELECT id FROM feed_post WHERE {authors} AND id < %s ORDER BY {order} DESC LIMIT %s"
 """Plain SQL: Django's compiler took longer than the database. An expression as the order keeps the
 database from going through the primary key."""
-OF_FRIENDS = (
-    "(author_id = %s OR author_id IN"
-    " (SELECT friend_id FROM accounts_friendship WHERE person_id = %s))"
+OF_AUTHORS = (
+    "(author_id = %s OR author_id IN (SELECT author_id FROM accounts_follow WHERE reader_id = %s))"
 )
 _places = BoundedSemaphore(MOST_AT_ONCE)
 
@@ -52,7 +52,7 @@ def _place() -> Iterator[None]:
 def due_ids(owner_id: int, *, before: int | None = None, limit: int) -> list[int]:
     """Return the newest ``limit`` ids below ``before`` that are due, newest first.
 
-    The newest posts of all authors are gone through until enough are due, unless the friends write
+    The newest posts of all authors are gone through until enough are due, unless those write
     so small a share of them that going through all that they ever wrote is quicker. Raises
     TooManyTimelinesComputed after a wait of LONGEST_WAIT_S.
     """
@@ -60,7 +60,7 @@ def due_ids(owner_id: int, *, before: int | None = None, limit: int) -> list[int
     if few:
         authors, order = f"author_id IN ({', '.join(['%s'] * len(few))})", "id + 0"
     else:
-        authors, order = OF_FRIENDS, "id"
+        authors, order = OF_AUTHORS, "id"
     values = [*(few or (owner_id, owner_id)), MAX_ID if before is None else before, limit]
     with connections[DEFAULT_DB_ALIAS].cursor() as cursor:
         cursor.execute(DUE.format(authors=authors, order=order), values)
@@ -68,10 +68,10 @@ def due_ids(owner_id: int, *, before: int | None = None, limit: int) -> list[int
 
 
 def _few_authors(owner_id: int, limit: int) -> list[int] | None:
-    """Return a person and their friends, if these have probably written few posts.
+    """Return a person and those whom they read, if these have probably written few posts.
 
-    Of N posts, friends have written about F = N * friends / people. Going through all N until
-    ``limit`` are found takes limit * N / F posts, going through theirs takes F.
+    Of N posts, A authors of the people have written about F = N * A / people. Going through all N
+    until ``limit`` are found takes limit * N / F posts, going through theirs takes F.
     """
     people, posts = _sizes.get()
     # The two are equal at F² = limit * N.
@@ -79,8 +79,7 @@ def _few_authors(owner_id: int, limit: int) -> list[int] | None:
     if people < FEW_PEOPLE or not most:
         return None
     most = min(most, MOST_AUTHORS)
-    friends = Friendship.objects.using(DEFAULT_DB_ALIAS).filter(person_id=owner_id)
-    authors = [owner_id, *friends.values_list("friend_id", flat=True)[:most]]
+    authors = [owner_id, *author_ids(owner_id).using(DEFAULT_DB_ALIAS)[:most]]
     return authors if len(authors) <= most else None
 
 
@@ -94,9 +93,8 @@ _sizes = Remembered(_ask_sizes, for_s=60.0)
 
 
 def posts_due(owner_id: int) -> PostQuerySet:
-    """Return the posts of a person and of their friends, deleted ones too."""
-    friends = Friendship.objects.filter(person_id=owner_id).values("friend_id")
-    due = Q(author_id__in=friends) | Q(author_id=owner_id)
+    """Return the posts of a person and of those whom they read, deleted ones too."""
+    due = Q(author_id__in=author_ids(owner_id)) | Q(author_id=owner_id)
     return Post.objects.filter(due)
 
 

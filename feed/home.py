@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpResponse
 from django.template.loader import render_to_string
 from drf_spectacular.utils import extend_schema
@@ -18,7 +19,7 @@ JSON, HTML = "application/json", "text/html"
 HEADERS = {"Vary": "Accept", "Cache-Control": "public, max-age=300"}
 ANSWER = {
     "service": "feed",
-    "description": "Write a post; every friend finds it in their feed.",
+    "description": "Write a post; every friend or follower finds it in their feed.",
     "documentation": "/v1/docs/",
     "schema": "/v1/schema/",
     "health": "/healthz",
@@ -48,7 +49,8 @@ class HomeView(APIView):
 @lru_cache(maxsize=16)  # ALLOWED_HOSTS may let in any number of names
 def _page(address: str) -> tuple[str, str]:
     """Return the page, with the service's address in its commands, and what a browser may load."""
-    context: dict[str, Any] = {"address": address, **ANSWER}
+    follows = settings.FEED_EDGES == "follows"
+    context: dict[str, Any] = {"address": address, "follows": follows, **ANSWER}
     page = render_to_string("feed/home.html", context)
     hashes = {tag: _hash_of(page, tag) for tag in ("script", "style")}
     return page, POLICY.format(**hashes)

@@ -172,14 +172,14 @@ class Celebrity(models.Model):
     objects: ClassVar[models.Manager["Celebrity"]]
 
 
-class FriendshipChange(models.Model):
-    """A committed change that the timelines don't show yet (``feed.friendships``)."""
+class FollowChange(models.Model):
+    """A committed change that the reader's timeline doesn't show yet (``feed.follows``)."""
 
-    person_id = models.BigIntegerField()
-    friend_id = models.BigIntegerField()
+    author_id = models.BigIntegerField()
+    reader_id = models.BigIntegerField()
     changed_at = models.DateTimeField(db_default=Now())
 
-    objects: ClassVar[models.Manager["FriendshipChange"]]
+    objects: ClassVar[models.Manager["FollowChange"]]
 
 
 class AuthorChange(models.Model):

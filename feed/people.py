@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, Length, Now
 from accounts import erasure
 from accounts import services as accounts
 from accounts.models import Person
-from feed import epochs, friendships
+from feed import epochs, follows
 from feed.hydration import forgetting
 from feed.models import AuthorChange, CopiedEntry, IdempotencyKey, Post, PostQuerySet, Reader
 
@@ -62,7 +62,7 @@ def finish_changes(*, until: float = inf) -> None:
         if _finish(change.person_id, until=until):
             change.delete()
 
-    friendships.finish_each(AuthorChange, LATE_S, until, finish)
+    follows.finish_each(AuthorChange, LATE_S, until, finish)
 
 
 def _change(write: Callable[[int], None], person_id: int) -> None:
@@ -155,7 +155,7 @@ def _write(posts: PostQuerySet, state: State) -> None:
 
 def _erase(person_id: int) -> None:
     accounts.delete(person_id)  # what was written while tokens were still trusted
-    friendships.end_all(person_id)
+    follows.end_all(person_id)
     IdempotencyKey.objects.filter(author_id=person_id).delete()
     Reader.objects.filter(person_id=person_id).delete()
     erasure.erase(person_id)

@@ -1,4 +1,4 @@
-"""Endpoints of what is between two people: friendship, requests for it, and blocks."""
+"""Endpoints of what is between two people: friendship or follows, requests for it, and blocks."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,8 +14,8 @@ from rest_framework.views import APIView
 from accounts import services as accounts
 from accounts.authentication import person_id
 from accounts.blocks import unblock
-from accounts.friendships import RequestState
-from feed import friendships
+from accounts.follows import RequestState
+from feed import follows
 from feed.views import UnknownPerson
 
 
@@ -40,16 +40,61 @@ class FriendView(APIView):
         Once both have asked, each one's posts, earlier ones too, are in the other's feed.
         """
         with refusals():
-            answer = friendships.ask(person_id(request), friend_id)
-        if answer is RequestState.WAITING:
-            return Response({"state": "requested"}, status=202)
-        return Response(status=204)
+            answer = follows.ask(person_id(request), friend_id)
+        return _answer(answer)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, friend_id: int) -> Response:
         """End a friendship, withdraw a request, or decline one."""
         with refusals():
-            friendships.unfriend(person_id(request), friend_id)
+            follows.unfriend(person_id(request), friend_id)
+        return Response(status=204)
+
+
+class FollowedView(APIView):
+    @extend_schema(
+        request=None,
+        responses={
+            202: RequestedSerializer,
+            204: OpenApiResponse(description="You follow them."),
+            400: OpenApiResponse(description="This is yourself."),
+            404: OpenApiResponse(description="Unknown person."),
+            429: OpenApiResponse(description="Too many requests today, or too many that wait."),
+        },
+    )
+    def put(self, request: Request, author_id: int) -> Response:
+        """Follow a person: their posts, earlier ones too, are in one's feed.
+
+        Who is private has to accept it first.
+        """
+        with refusals():
+            answer = follows.follow(person_id(request), author_id)
+        return _answer(answer)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, author_id: int) -> Response:
+        """Unfollow a person, or withdraw a request."""
+        with refusals():
+            follows.unfollow(person_id(request), author_id)
+        return Response(status=204)
+
+
+class FollowerView(APIView):
+    @extend_schema(
+        request=None,
+        responses={204: None, 404: OpenApiResponse(description="They haven't asked.")},
+    )
+    def put(self, request: Request, reader_id: int) -> Response:
+        """Accept a follower who has asked."""
+        with refusals():
+            follows.accept(person_id(request), reader_id)
+        return Response(status=204)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, reader_id: int) -> Response:
+        """Remove a follower, or decline a request."""
+        with refusals():
+            follows.remove_follower(person_id(request), reader_id)
         return Response(status=204)
 
 
@@ -59,16 +104,22 @@ class BlockView(APIView):
         responses={204: None, 400: OpenApiResponse(description="This is yourself.")},
     )
     def put(self, request: Request, other_id: int) -> Response:
-        """Block a person: neither finds the other or their posts, and friendship ends."""
+        """Block a person: neither finds the other or their posts, nor reads them any more."""
         with refusals():
-            friendships.block(person_id(request), other_id)
+            follows.block(person_id(request), other_id)
         return Response(status=204)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, other_id: int) -> Response:
-        """Take a block back; friendship does not return."""
+        """Take a block back; what it ended does not return."""
         unblock(person_id(request), other_id)
         return Response(status=204)
+
+
+def _answer(state: RequestState) -> Response:
+    if state is RequestState.WAITING:
+        return Response({"state": "requested"}, status=202)
+    return Response(status=204)
 
 
 @contextmanager

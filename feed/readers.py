@@ -2,7 +2,7 @@
 
 The number of days belongs to the epoch, since a timeline that was not delivered to must not be
 trusted when it changes. A person who returns is delivered to first. Then everything so far is left
-to the database in their timeline, as after a friendship change (docs/decisions/0023).
+to the database in their timeline, as after an unfollow (docs/decisions/0023).
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -10,8 +10,8 @@ from datetime import UTC, date, datetime, timedelta
 from django.db import DEFAULT_DB_ALIAS, OperationalError
 from django.db.models import QuerySet
 
-from accounts.friendships import friend_ids, renew_versions
-from accounts.models import Friendship, Person
+from accounts.follows import author_ids, renew_versions
+from accounts.models import Follow, Person
 from feed import epochs
 from feed.models import Reader
 from feed.timeline_stores.base import TimelineStore
@@ -51,13 +51,13 @@ def delivered_since() -> date | None:
     return _today() - timedelta(days=days + 1) if days else None
 
 
-def to_active_readers() -> QuerySet[Friendship]:
-    """Return the friendships with those people whose timelines are delivered to."""
+def to_active_readers() -> QuerySet[Follow]:
+    """Return the follows by those people whose timelines are delivered to."""
     since = delivered_since()
     if since is None:
-        return Friendship.objects.all()
+        return Follow.objects.all()
     readers = Reader.objects.filter(read_on__gte=since)
-    return Friendship.objects.filter(friend_id__in=readers.values("person_id"))
+    return Follow.objects.filter(reader_id__in=readers.values("person_id"))
 
 
 def is_active(person_id: int) -> bool:
@@ -89,14 +89,14 @@ def _return(store: TimelineStore, person_id: int) -> None:
 def _begin_to_deliver(person_id: int) -> None:
     """Commit that a person returns; a process that dies afterwards leaves the rest to another.
 
-    Only then friends are read, from the primary: whoever becomes one later has a version under
-    which the person is delivered to already. Renewing the versions waits for posts of friends that
-    are being written and delivered in one transaction.
+    Only then those whom they read are looked up, on the primary: whom they follow later has a
+    version under which they are delivered to already. Renewing the versions waits for posts of
+    these authors that are being written and delivered in one transaction.
     """
     returning = {"read_on": _today(), "is_returning": True}
     Reader.objects.update_or_create(person_id=person_id, defaults=returning)
-    friends = friend_ids(person_id).using(DEFAULT_DB_ALIAS)
-    renew_versions(Person.objects.filter(id__in=list(friends)))
+    authors = author_ids(person_id).using(DEFAULT_DB_ALIAS)
+    renew_versions(Person.objects.filter(id__in=list(authors)))
 
 
 def _today() -> date:

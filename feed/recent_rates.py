@@ -9,8 +9,8 @@ from django.db import models
 from django.db.models import F, FloatField, Func
 from django.db.models.functions import Now
 
-from feed.friends import FriendCounts
 from feed.models import Post
+from feed.reader_counts import ReaderCounts
 
 WINDOW_S = 10
 MOST_POSTS = 20_000
@@ -44,15 +44,15 @@ class _LagMs(Func):
         return self.as_sql(compiler, connection, template=template, arg_joiner=" - ", **context)
 
 
-friend_counts = FriendCounts()
+reader_counts = ReaderCounts()
 
 
 def recent_rates() -> RecentRates:
     lag_ms = _LagMs(F("delivered_at"), F("created_at"))
     rows = list(delivered().values_list("author_id", lag_ms)[:MOST_POSTS])
     posts = Counter(author_id for author_id, _ in rows)
-    friends = friend_counts.of(posts)
-    deliveries = sum(count * (friends[author_id] + 1) for author_id, count in posts.items())
+    readers = reader_counts.of(posts)
+    deliveries = sum(count * (readers[author_id] + 1) for author_id, count in posts.items())
     share = len(rows) / delivered().count() if len(rows) == MOST_POSTS else 1
     return RecentRates(
         round(deliveries / share / WINDOW_S, 1), _percentiles([lag for _, lag in rows])

@@ -10,7 +10,7 @@ import numpy as np
 from django.db.models import Aggregate, QuerySet, Sum, TextField
 from numpy.typing import NDArray
 
-from accounts.models import Friendship, Person
+from accounts.models import Follow, Person
 from feed.celebrities import deliverable
 from feed.models import Post
 from feed.readers import delivered_since
@@ -19,7 +19,7 @@ Ids = NDArray[np.int64]
 Deliveries = Sequence[tuple[int, Ids]]
 """Post ids, each with the owners of the timelines that it is due in."""
 Version = tuple[int, date | None] | None
-"""Of the friends that an author's posts are delivered to; None: they may not be cached."""
+"""Of the readers that an author's posts are delivered to; None: they may not be cached."""
 
 MAX_CACHED_IDS = 4_000_000
 """Per-process cache limit: 32 MB."""
@@ -38,8 +38,8 @@ class _Joined(Aggregate):
 
 def owners_of(post: Post) -> list[int]:
     """Return the owners of the timelines that a post is delivered to, its author first."""
-    friends = deliverable().filter(person_id=post.author_id).values_list("friend_id", flat=True)
-    return [post.author_id, *friends]
+    readers = deliverable().filter(author_id=post.author_id).values_list("reader_id", flat=True)
+    return [post.author_id, *readers]
 
 
 def deliveries_of(posts: Sequence[Post]) -> Deliveries:
@@ -56,8 +56,8 @@ def recipients_of(posts: Sequence[Post]) -> list[Ids]:
 
 
 def circles_of(person_ids: AbstractSet[int]) -> dict[int, Ids]:
-    """Return each person with all their friends, also those whose timelines get no deliveries."""
-    return _all.of(person_ids)
+    """Return each person with all whom they read."""
+    return _authors.of(person_ids)
 
 
 def _versions(author_ids: Iterable[int]) -> dict[int, Version]:
@@ -69,88 +69,92 @@ def _versions(author_ids: Iterable[int]) -> dict[int, Version]:
 
 
 class _Cached:
-    """Owners by author and version; the oldest are evicted beyond ``MAX_CACHED_IDS``."""
+    """Who is at the other end of people's follows, by person and version.
 
-    def __init__(self, friendships: Callable[[], QuerySet[Friendship]]) -> None:
-        self._friendships = friendships
-        self._owners: dict[int, tuple[Version, Ids]] = {}
+    The oldest are evicted beyond ``MAX_CACHED_IDS``.
+    """
+
+    def __init__(self, follows: Callable[[], QuerySet[Follow]], near: str, far: str) -> None:
+        self._follows = follows
+        self._near, self._far = near, far
+        self._others: dict[int, tuple[Version, Ids]] = {}
         self._ids = 0
         self._lock = Lock()
 
-    def of(self, author_ids: AbstractSet[int]) -> dict[int, Ids]:
-        """Return the owners, each author first.
+    def of(self, person_ids: AbstractSet[int]) -> dict[int, Ids]:
+        """Return the others, each person first.
 
-        One query reads the versions of all authors, another the friends that are not cached at
+        One query reads the versions of all people, another the others that are not cached at
         these versions.
         """
-        versions = _versions(author_ids)
-        owners = self.get(versions)
-        if unknown := author_ids - owners.keys():
-            found = _with_themselves(unknown, _friends(unknown, self._friendships()))
+        versions = _versions(person_ids)
+        others = self.get(versions)
+        if unknown := person_ids - others.keys():
+            found = _with_themselves(unknown, self._find(unknown))
             self.put(found, versions)
-            owners |= found
-        return owners
+            others |= found
+        return others
 
     def get(self, versions: Mapping[int, Version]) -> dict[int, Ids]:
-        """Return the owners cached at exactly these versions."""
-        known = self._owners
+        """Return the others cached at exactly these versions."""
+        known = self._others
         return {
-            author_id: entry[1]
-            for author_id, version in versions.items()
-            if (entry := known.get(author_id)) and entry[0] == version
+            person_id: entry[1]
+            for person_id, version in versions.items()
+            if (entry := known.get(person_id)) and entry[0] == version
         }
 
-    def put(self, owners: Mapping[int, Ids], versions: Mapping[int, Version]) -> None:
-        """Cache owners read after their version: if they are newer, the version has changed too."""
+    def put(self, others: Mapping[int, Ids], versions: Mapping[int, Version]) -> None:
+        """Cache others read after their version: if they are newer, the version has changed too."""
         with self._lock:
-            for author_id, ids in owners.items():
-                version = versions.get(author_id)
+            for person_id, ids in others.items():
+                version = versions.get(person_id)
                 if version is not None:
-                    self._forget(author_id)
+                    self._forget(person_id)
                     ids.setflags(write=False)
-                    self._owners[author_id] = (version, ids)
+                    self._others[person_id] = (version, ids)
                     self._ids += ENTRY_IDS + len(ids)
             while self._ids > MAX_CACHED_IDS:
-                self._forget(next(iter(self._owners)))
+                self._forget(next(iter(self._others)))
 
-    def _forget(self, author_id: int) -> None:
-        if author_id in self._owners:
-            _, ids = self._owners.pop(author_id)
+    def _forget(self, person_id: int) -> None:
+        if person_id in self._others:
+            _, ids = self._others.pop(person_id)
             self._ids -= ENTRY_IDS + len(ids)
 
+    def _find(self, person_ids: Iterable[int]) -> dict[int, Ids]:
+        """Return the others of the people who have any.
 
-_delivered, _all = _Cached(deliverable), _Cached(Friendship.objects.all)
+        The database joins the ids of a person into one text: half a million Python integers would
+        cost more than their deliveries.
+        """
+        joined = list(
+            self._follows()
+            .filter(**{f"{self._near}__in": person_ids})
+            .values_list(self._near)
+            .annotate(ids=_Joined(self._far), total=Sum(self._far))
+        )
+        others = {person_id: np.fromstring(ids, np.int64, sep=",") for person_id, ids, _ in joined}
+        # MySQL silently truncates at group_concat_max_len.
+        cut = [person_id for person_id, _, total in joined if others[person_id].sum() != total]
+        return others | self._find_by_row(cut)
+
+    def _find_by_row(self, person_ids: Sequence[int]) -> dict[int, Ids]:
+        others: dict[int, list[int]] = {person_id: [] for person_id in person_ids}
+        if person_ids:
+            follows = self._follows().filter(**{f"{self._near}__in": person_ids})
+            for person_id, other_id in follows.values_list(self._near, self._far):
+                others[person_id].append(other_id)
+        return {person_id: np.array(ids, np.int64) for person_id, ids in others.items()}
 
 
-def _with_themselves(author_ids: Iterable[int], friends: Mapping[int, Ids]) -> dict[int, Ids]:
+_delivered = _Cached(deliverable, "author_id", "reader_id")
+_authors = _Cached(Follow.objects.all, "reader_id", "author_id")
+
+
+def _with_themselves(person_ids: Iterable[int], others: Mapping[int, Ids]) -> dict[int, Ids]:
     nobody = np.array([], np.int64)
     return {
-        author_id: np.append(np.int64(author_id), friends.get(author_id, nobody))
-        for author_id in author_ids
+        person_id: np.append(np.int64(person_id), others.get(person_id, nobody))
+        for person_id in person_ids
     }
-
-
-def _friends(author_ids: Iterable[int], friendships: QuerySet[Friendship]) -> dict[int, Ids]:
-    """Return the friends of the authors who have any, among these friendships.
-
-    The database joins the ids of an author into one text: half a million Python integers would
-    cost more than their deliveries.
-    """
-    joined = list(
-        friendships.filter(person_id__in=author_ids)
-        .values_list("person_id")
-        .annotate(ids=_Joined("friend_id"), total=Sum("friend_id"))
-    )
-    friends = {author_id: np.fromstring(ids, np.int64, sep=",") for author_id, ids, _ in joined}
-    # MySQL silently truncates at group_concat_max_len.
-    cut = [author_id for author_id, _, total in joined if friends[author_id].sum() != total]
-    return friends | _friends_by_row(cut, friendships)
-
-
-def _friends_by_row(author_ids: Sequence[int], friendships: QuerySet[Friendship]) -> dict[int, Ids]:
-    friends: dict[int, list[int]] = {author_id: [] for author_id in author_ids}
-    if author_ids:
-        pairs = friendships.filter(person_id__in=author_ids)
-        for author_id, friend_id in pairs.values_list("person_id", "friend_id"):
-            friends[author_id].append(friend_id)
-    return {author_id: np.array(ids, np.int64) for author_id, ids in friends.items()}

@@ -7,7 +7,7 @@ from redis.exceptions import RedisError
 
 from feed import epochs
 from feed.hydration import hydrate, mark_command
-from feed.models import AGE, AuthorChange, FriendshipChange, Poison, Post
+from feed.models import AGE, AuthorChange, FollowChange, Poison, Post
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
 from feed.visibility import visible
@@ -108,4 +108,4 @@ def store_state() -> str:
 
 def unfinished_changes() -> int:
     """Return the number of changes that timelines or posts don't show yet."""
-    return FriendshipChange.objects.count() + AuthorChange.objects.count()
+    return FollowChange.objects.count() + AuthorChange.objects.count()

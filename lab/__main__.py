@@ -42,6 +42,8 @@ from launch.service import Seed
 from launch.variants import Variant
 
 RESULTS = Path("results")
+FOLLOWS = "follows"
+"""The part of variants, and what --edges may say."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -264,6 +266,8 @@ def _variants(experiment: Experiment, options: argparse.Namespace) -> list[Varia
     """Return the variants asked for. Raises ValueError for a target that isn't told or allowed."""
     usual = (TARGET,) if options.target else experiment.variants
     names = usual if options.variants is None else options.variants.split(",")
+    if options.edges == FOLLOWS:
+        names = [f"{name}{'+' if '@' in name else '@'}{FOLLOWS}" for name in names]
     variants = [experiment.variant(name.strip()) for name in names]
     return [_met(one, options) if isinstance(one, TargetVariant) else one for one in variants]
 

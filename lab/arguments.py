@@ -117,6 +117,8 @@ def add_run(command: argparse.ArgumentParser) -> None:
     command.add_argument("--arrivals", choices=kinds, help=arrivals)
     drain = "a backlog that takes longer is left (8m; for capacity 1m)"
     command.add_argument("--drain-within", type=_seconds, metavar="TIME", help=drain)
+    edges = "friends, as usual, or follows: one-way, as with @follows behind each variant"
+    command.add_argument("--edges", choices=("friends", "follows"), help=edges)
     shared = "other programs use this machine too: judge the deliveries, not the figures"
     command.add_argument("--shared", action="store_true", help=shared)
     resume = "keep finished runs of --out of the same command and commit; none of uncommitted code"
@@ -257,12 +259,20 @@ def _add_service(command: argparse.ArgumentParser) -> None:
     _add_servers_and_people(command)
     graph = (
         "ring, the usual one: everyone has as many friends; star: only person 1 has; zipf: a few "
-        "people have very many"
+        "people have very many; or a CSV file of edges (author_id,reader_id) or of people "
+        "(followers,following)"
     )
-    command.add_argument("--graph", choices=("ring", "star", "zipf"), help=graph)
-    largest = "friends of person 1, who posts too; fewer than --people"
+    command.add_argument("--graph", type=_graph, metavar="GRAPH", help=graph)
+    largest = "readers of person 1, who posts too; fewer than --people"
     command.add_argument("--largest", type=_positive, metavar="N", help=largest)
     command.add_argument("--password", help="that everyone can log in with (nobody, but in export)")
+
+
+def _graph(text: str) -> str:
+    names = ("ring", "star", "zipf")
+    if text not in names and not Path(text).is_file():
+        raise argparse.ArgumentTypeError(f"{none_of(text, names)}; a file may be named, too")
+    return text
 
 
 def _whole(text: str, least: int, most: float = inf) -> int:

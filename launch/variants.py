@@ -229,6 +229,11 @@ class Variant:
         return self.drains or self.uses_queue
 
     @property
+    def has_follows(self) -> bool:
+        """People have followers instead of friends."""
+        return self.settings.get("FEED_EDGES") == "follows"
+
+    @property
     def delivers(self) -> bool:
         return self.strategy_flags.delivers
 
@@ -322,6 +327,10 @@ PARTS: Mapping[str, Part] = {
     "keepsN": Part(
         "timelines in Redis, or packed, keep N posts instead of 800: the audit compares so many",
         with_setting("FEED_TIMELINE_CAPACITY"),
+    ),
+    "follows": Part(
+        "one-way follows instead of friends; --edges follows adds it to every variant",
+        with_setting("FEED_EDGES", "follows"),
     ),
     "active": Part(
         "nothing is delivered to people who don't come: with lab run mixed --cold-share",

@@ -38,7 +38,7 @@ def add_arguments(parser: LocustArgumentParser) -> None:
         "all; off by default: the published loads have no keys"
     )
     lag = "exit with 1 if the lag's p99 over any 10 s is above this"
-    parser.add_argument("--graph", choices=["ring", "star", "zipf"], default="ring", help=graph)
+    parser.add_argument("--graph", default="ring", help=graph)
     parser.add_argument("--accepted", default=os.devnull, help=accepted, include_in_web_ui=False)
     parser.add_argument("--idempotency-keys", action="store_true", help=keys)
     parser.add_argument("--fail-lag-ms", type=float, help=lag)

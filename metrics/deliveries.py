@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from django.db import DatabaseError, connection, transaction
 
-from feed.friends import FriendCounts
 from feed.models import Post
+from feed.reader_counts import ReaderCounts
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from metrics import definitions
@@ -43,7 +43,7 @@ class Tally:
 
     def __init__(self) -> None:
         self._batches: list[Batch] = []
-        self._friends = FriendCounts()
+        self._readers = ReaderCounts()
         self._lock = Lock()
 
     def note(self, batch: Batch) -> None:
@@ -58,7 +58,7 @@ class Tally:
         with self._lock:
             batches, self._batches = self._batches, []
         try:
-            observe(batches, self._friends)
+            observe(batches, self._readers)
         except DatabaseError:
             posts = sum(batch.new for batch in batches)
             logger.warning("%s posts aren't counted", posts, exc_info=True)
@@ -66,11 +66,11 @@ class Tally:
             connection.close()
 
 
-def observe(batches: Sequence[Batch], friends: FriendCounts) -> None:
+def observe(batches: Sequence[Batch], readers: ReaderCounts) -> None:
     labels = get_strategy().alias, get_timeline_store().alias
     receipts = _receipts([post_id for batch in batches for post_id in batch.post_ids])
     new = [receipt for batch in batches for receipt in _latest(batch, receipts)]
-    counts = friends.of(receipt.author_id for receipt in new)
+    counts = readers.of(receipt.author_id for receipt in new)
     definitions.posts_delivered.labels(*labels).inc(len(new))
     definitions.deliveries.labels(*labels).inc(
         sum(counts[receipt.author_id] + 1 for receipt in new)

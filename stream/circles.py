@@ -1,4 +1,4 @@
-"""Who listens to whom: the friends of the people whose streams are open."""
+"""Who listens to whom: those whom the people read whose streams are open."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -9,7 +9,7 @@ from feed.recipients import Ids, circles_of
 
 
 class Circles:
-    """The circles of some people: their friends and themselves."""
+    """The circles of some people: those whom they read, and themselves."""
 
     def __init__(self) -> None:
         self._circles: dict[int, Ids] = {}
@@ -20,7 +20,7 @@ class Circles:
         """Be about exactly these people."""
         self._forget(self._circles.keys() - people)
         if new := people - self._circles.keys():
-            self._versions |= _versions(new)  # before their friends
+            self._versions |= _versions(new)  # before their circles
             for person_id, circle in circles_of(new).items():
                 self._circles[person_id] = circle
                 for author_id in circle.tolist():
@@ -34,7 +34,7 @@ class Circles:
         return self._listeners.get(author_id, ())
 
     def take_changed(self, people: AbstractSet[int]) -> set[int]:
-        """Return those of the people whose friends have changed, and forget what these were."""
+        """Return those of the people whose circles may have changed, and forget these."""
         people = people & self._circles.keys()
         versions = _versions(people)
         changed = {one for one in people if versions.get(one) != self._versions.get(one)}

@@ -191,7 +191,7 @@ class Hub:
                 stream.put(b":\nid: %b\n\n" % str(told.end).encode(), told.read_at, told.end)
 
     async def _check(self, reading: Reading) -> None:
-        """End streams whose tokens are invalid by now; tell whose friends have changed."""
+        """End streams whose tokens are invalid by now; tell who may read others by now."""
         streams = list(self._streams)
         tokens = [(stream.person_id, stream.claims) for stream in streams]
         valid = await self._in_thread(are_valid, tokens)

@@ -42,7 +42,7 @@ class Behind(NamedTuple):
 
 class Told(NamedTuple):
     read_at: float
-    """Monotonic time: who is whose friend was read after it."""
+    """Monotonic time: who reads whom was read after it."""
     end: Position
     """Up to where everybody is told the news with this."""
     current: dict[int, bytes] | None
@@ -50,7 +50,7 @@ class Told(NamedTuple):
     behind: list[bytes]
     """Of the streams that were behind, those that there was time for."""
     changed: set[int]
-    """People whose friends have changed: they get a gap."""
+    """People who may read others by now: they get a gap."""
 
 
 class Reading:
@@ -94,7 +94,7 @@ class Reading:
         )
 
     def changed(self, people: AbstractSet[int]) -> set[int]:
-        """Return those of the people whose friends have changed since this was told last."""
+        """Return those of the people who may read others since this was told last."""
         return self._circles.take_changed(people)
 
     def _due(

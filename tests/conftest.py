@@ -16,10 +16,11 @@ from django.test import override_settings
 from kombu import pools
 from redis import Redis, RedisCluster
 
+from accounts import follows
 from accounts.authentication import access_tokens
-from accounts.models import Friendship, Person
+from accounts.models import Follow, Person
 from feed import delivery, epochs, health
-from feed.friendships import ask
+from feed.follows import ask
 from feed.models import Epoch, Post
 from feed.timeline import rebuild
 from feed.timeline_stores import get_timeline_store
@@ -28,7 +29,7 @@ from launch import servers
 from launch.processes import Processes
 from runtime.remembered import forget_all
 from tests.backends import REDIS_STORES
-from tests.described import Client
+from tests.described import Client, paths
 from tests.workers.embedded import Worker
 
 hypothesis.settings.register_profile("any machine", deadline=None)  # others may be busy
@@ -222,8 +223,8 @@ def make_people(count, friends=()):
     Person.objects.bulk_create(
         Person(id=n, username=f"person{n}", password="!") for n in range(1, count + 1)
     )
-    Friendship.objects.bulk_create(
-        Friendship(person_id=a, friend_id=b) for pair in friends for a, b in (pair, pair[::-1])
+    Follow.objects.bulk_create(
+        Follow(author_id=a, reader_id=b) for pair in friends for a, b in (pair, pair[::-1])
     )
 
 
@@ -231,6 +232,11 @@ def befriend(person_id, friend_id):
     """Let two people ask each other."""
     ask(person_id, friend_id)
     ask(friend_id, person_id)
+
+
+def end_friendship(person_id, friend_id):
+    """End it in the database alone, whatever timelines show; return what has ended."""
+    return follows.end(person_id, follows.both_ways(person_id, friend_id))
 
 
 def begin_with(store):
@@ -246,6 +252,16 @@ def whole_timelines():
     store = begin_with(get_timeline_store())
     epochs.get_or_begin(store)
     rebuild(store, people)
+
+
+@pytest.fixture
+def follows_api(settings):
+    """The API of a service with FEED_EDGES=follows."""
+
+    settings.FEED_EDGES, settings.ROOT_URLCONF = "follows", "tests.follows_urls"
+    paths.cache_clear()
+    yield
+    paths.cache_clear()
 
 
 def client_of(person_id):

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from django.db import transaction
 
-from accounts.models import Friendship
+from accounts.models import Follow
 from feed import epochs
 from feed.delivery import deliver_one, set_receipts
 from feed.models import Post
@@ -45,9 +45,9 @@ def deliver_chunk(post_id: int, number: int, owner_ids: Sequence[int], timeline:
 
 
 def _still_due(post: Post, owner_ids: Sequence[int]) -> list[int]:
-    """Return the owners who are still friends: the message may be hours old."""
-    friends = Friendship.objects.filter(person_id=post.author_id, friend_id__in=owner_ids)
-    now = {post.author_id, *friends.values_list("friend_id", flat=True)}
+    """Return the owners who still read the author: the message may be hours old."""
+    follows = Follow.objects.filter(author_id=post.author_id, reader_id__in=owner_ids)
+    now = {post.author_id, *follows.values_list("reader_id", flat=True)}
     return [owner_id for owner_id in owner_ids if owner_id in now]
 
 

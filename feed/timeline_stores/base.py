@@ -63,7 +63,7 @@ class TimelineStore(ABC):
     """Keeps, for every person, the ids of the posts that their feed shows.
 
     A delivery puts one post id into one timeline. A post is due in its author's timeline and in
-    the timelines of the author's friends. A timeline may be lost at any time: it is exact above
+    the timelines of the author's readers. A timeline may be lost at any time: it is exact above
     its floor, and the database answers for the rest (docs/decisions/0041). ``feed.timeline`` puts
     pages together from both.
     """
@@ -131,8 +131,9 @@ class TimelineStore(ABC):
     def change(self, owner_ids: Sequence[int], *, through: int) -> None:
         """Leave all ids up to ``through`` to the database, in the timelines of these owners.
 
-        Called after a friendship change has committed; ``through`` is the newest post since. The
-        owners are ascending: two changes that lock them in turn don't wait for each other.
+        Called after it has committed whom they read from now on; ``through`` is the newest post
+        since. The owners are ascending: two changes that lock them in turn don't wait for each
+        other.
         """
 
     @abstractmethod

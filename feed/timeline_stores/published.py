@@ -16,7 +16,7 @@ from feed.timeline_stores.redis_servers import Keys, RedisServers
 class Published(TimelineStore):
     """Timelines as sorted sets in Redis, the post id both member and score, without repair.
 
-    What is lost stays lost. A changed friendship cuts all posts so far from both timelines, or
+    What is lost stays lost. An unfollow cuts all posts so far from the timeline, or
     they would show what may not be seen any more.
     """
 

@@ -7,7 +7,7 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.models import OuterRef, Subquery
 
 from accounts.ids import MAX_ID
-from accounts.models import Friendship, Person
+from accounts.models import Follow, Person
 from db.prepared import Prepared
 from db.rows import delete_first
 from feed import epochs
@@ -46,7 +46,7 @@ STATEMENT_BYTES = 2**19
 """Half of the smallest ``max_allowed_packet`` that servers come with."""
 ROW_BYTES = 64
 """Of a statement, for each row beside its text."""
-ONLY_TO_READERS = "AND friend_id IN (SELECT person_id FROM feed_reader WHERE read_on >= %s)"
+ONLY_TO_READERS = "AND reader_id IN (SELECT person_id FROM feed_reader WHERE read_on >= %s)"
 
 NOT_OF_CELEBRITIES = """
    AND post.author_id NOT IN (SELECT person_id FROM feed_celebrity WHERE state = 'pulled')"""
@@ -56,7 +56,7 @@ class RowStore(TimelineStore):
     """Timelines with a row for each delivery.
 
     A timeline's floor is the epoch's, or a higher one in ``TimelineFloor`` since the last change
-    of its friendships. Rows at or below it are never read, and are removed little by little.
+    of what its owner reads. Rows at or below it are never read, and are removed little by little.
     """
 
     is_transactional = True
@@ -170,7 +170,7 @@ class Bulk(RowStore):
 class SetBased(RowStore):
     """One ``INSERT … SELECT`` per batch, into a table that is its primary key (owner, post).
 
-    The friend ids never leave the database. Rows are written in the table's own order, so that
+    The ids of readers never leave the database. Rows are written in the table's own order, so that
     every page of it is touched once per batch, not once per post.
     """
 
@@ -214,9 +214,9 @@ def _insert(posts: int, condition: str) -> str:
     ids = ", ".join(["%s"] * posts)
     return f"""
         {SetBasedEntry._meta.db_table} (owner_id, post_id)
-        SELECT friendship.friend_id AS owner_id, post.id AS post_id
+        SELECT follow.reader_id AS owner_id, post.id AS post_id
           FROM {Post._meta.db_table} post
-          JOIN {Friendship._meta.db_table} friendship ON friendship.person_id = post.author_id
+          JOIN {Follow._meta.db_table} follow ON follow.author_id = post.author_id
          WHERE post.id IN ({ids}) {condition}
          UNION ALL
         SELECT author_id, id FROM {Post._meta.db_table} WHERE id IN ({ids})

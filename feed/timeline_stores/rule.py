@@ -22,8 +22,8 @@ class Timeline:
 
     ``floor``: the timeline is exact above it; the database is asked for the rest. None: *pending*,
     nothing is known yet, and no ids are kept.
-    ``seal``: late ids up to it are never added, since a friendship may have changed in between;
-    they raise the floor instead.
+    ``seal``: late ids up to it are never added, since the owner may read others by then; they raise
+    the floor instead.
     ``version``: changes with every event that could make an older answer of the database wrong:
     when floor or seal change, and when an id is delivered that the timeline doesn't keep.
     """
@@ -74,7 +74,7 @@ class Timeline:
         self.floor, self.version = min(floor, self.floor), new_version()
 
     def change(self, through: int) -> None:
-        """Leave everything up to ``through`` to the database: a friendship has changed."""
+        """Leave everything up to ``through`` to the database: the owner reads others now."""
         self.seal = max(self.seal, through)
         self.version = new_version()
         if self.floor is not None:

@@ -62,23 +62,25 @@ class Known(NamedTuple):
 
 
 class Readers:
-    """Read random feeds, and compare each page with the posts of friends that have a receipt."""
+    """Read random feeds, and compare each page with what is due there and has a receipt."""
 
     def __init__(self, running: Running, grace_s: float = 0.0) -> None:
         """``grace_s``: how long after its receipt a post may be missing."""
         self.running, self.grace_s = running, grace_s
         self.looks: tuple[Look, ...] = (NOTHING_KNOWN,)
-        self.friends: defaultdict[int, set[int]] = defaultdict(set)
-        for person, friend in running.rows("SELECT person_id, friend_id FROM accounts_friendship"):
-            self.friends[person].add(friend)
+        self.authors: defaultdict[int, set[int]] = defaultdict(set)
+        """Whom each person reads."""
+        for author, reader in running.rows("SELECT author_id, reader_id FROM accounts_follow"):
+            self.authors[reader].add(author)
         self.pages, self.compared = 0, 0
         self.wrong: list[Wrong] = []
         self.gone: set[tuple[int, str]] = set()
         """Id and time of posts that a restore of the database took back."""
         self._compared_with = NOTHING_KNOWN
         self._changes: defaultdict[int, int] = defaultdict(int)
-        """Beginnings and ends of changes of a person's friendships."""
+        """Beginnings and ends of changes of whom a person reads."""
         self._blind_until = 0.0
+        self._have_follows = running.service.variant.has_follows
 
     @contextmanager
     def reading(self, count: int = 2) -> Iterator[None]:
@@ -111,18 +113,26 @@ class Readers:
         yield
         self._blind_until = time.monotonic() + more_s
 
-    def unfriend(self, http: HTTPConnection, one: int, other: int) -> None:
-        with self._changing(one, other):
-            self._change("DELETE", http, one, other, 204)
-            self.friends[one].discard(other)
-            self.friends[other].discard(one)
+    def reader_of(self, author: int) -> int:
+        """Return one of an author's readers. Raises ValueError without any."""
+        return min(reader for reader, authors in self.authors.items() if author in authors)
 
-    def befriend(self, http: HTTPConnection, one: int, other: int) -> None:
-        with self._changing(one, other):
-            self._change("PUT", http, one, other, 202)
-            self._change("PUT", http, other, one, 204)
-            self.friends[one].add(other)
-            self.friends[other].add(one)
+    def leave(self, http: HTTPConnection, reader: int, author: int) -> None:
+        """Let a reader end a friendship with an author, or unfollow them."""
+        with self._changing(reader, author):
+            self._change("DELETE", http, reader, author, 204)
+            self.authors[reader].discard(author)
+            if not self._have_follows:
+                self.authors[author].discard(reader)
+
+    def join(self, http: HTTPConnection, reader: int, author: int) -> None:
+        """Let a reader and an author be friends, or the reader follow them."""
+        with self._changing(reader, author):
+            self._change("PUT", http, reader, author, 204 if self._have_follows else 202)
+            self.authors[reader].add(author)
+            if not self._have_follows:
+                self._change("PUT", http, author, reader, 204)
+                self.authors[author].add(reader)
 
     def delete(self, http: HTTPConnection, post: dict[str, Any]) -> None:
         """Delete a post; no page that is asked for from then on may show it."""
@@ -141,7 +151,8 @@ class Readers:
             self._changes[person] += 1
 
     def _change(self, method: str, http: HTTPConnection, one: int, other: int, due: int) -> None:
-        status, _ = request(http, self.running, one, method, f"/v1/me/friends/{other}/")
+        name = "following" if self._have_follows else "friends"
+        status, _ = request(http, self.running, one, method, f"/v1/me/{name}/{other}/")
         if status != due:
             raise RunFailed(f"{method} of a friendship: {status} instead of {due}")
 
@@ -160,7 +171,7 @@ class Readers:
         posts: list[dict[str, Any]] = []
         before = asked_at - self.grace_s
         look = next(look for look in reversed(self.looks) if look.at <= before)
-        known = Known(owner, look, frozenset(self.friends[owner] | {owner}), frozenset(self.gone))
+        known = Known(owner, look, frozenset(self.authors[owner] | {owner}), frozenset(self.gone))
         for _ in range(PAGES):
             path = f"/v1/feed/?limit={LIMIT}" + (f"&before={end}" if end else "")
             status, page = request(http, self.running, owner, "GET", path)

@@ -69,8 +69,8 @@ def compared(
         Accepted(post["id"], post["author"], at + to_unix_s) for at, post in running.accepted
     ]
     circles = {
-        person: frozenset(friends | {person})
-        for person, friends in Readers(running).friends.items()
+        person: frozenset(authors | {person})
+        for person, authors in Readers(running).authors.items()
     }
     findings, _ = compare_with(accepted, circles, hit.end())
     findings_of_others, times = compare_with(accepted, circles, others.end())

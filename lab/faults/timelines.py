@@ -14,7 +14,8 @@ from launch.variants import Variant
 
 LASTS_S = 2.0
 AUTHOR = 1
-PAIR = (1, 2)
+PAIR = (2, 1)
+"""A reader and an author."""
 NEXT_STORE = {"ring": "log", "log": "setbased", "setbased": "ring"}
 WEB_ROLE, WORKERS_ROLE = "web of the new store", "workers of the new store"
 
@@ -31,9 +32,9 @@ def friendships(running: Running, readers: Readers) -> int:
     changes, until = 0, time.monotonic() + LASTS_S
     with closing(running.connection()) as http:
         while changes <= 10 or time.monotonic() < until:
-            readers.unfriend(http, one, other)
+            readers.leave(http, one, other)
             readers.read(http, one)
-            readers.befriend(http, one, other)
+            readers.join(http, one, other)
             readers.read(http, one)
             changes += 2
     return changes
@@ -46,7 +47,7 @@ def friendships(running: Running, readers: Readers) -> int:
     safeguard="markers",
 )
 def deletes(running: Running, readers: Readers) -> int:
-    friend, token = min(readers.friends[AUTHOR]), running.tokens[AUTHOR - 1]
+    friend, token = readers.reader_of(AUTHOR), running.tokens[AUTHOR - 1]
     deleted, until = 0, time.monotonic() + LASTS_S
     with closing(running.connection()) as http:
         while deleted <= 5 or time.monotonic() < until:

@@ -55,7 +55,7 @@ def drainer_killed(running: Running, readers: Readers) -> int:
 
 @fault(
     "The drainer is stopped in its transaction and loses its connection. Others deliver its "
-    "posts, their authors end friendships, and it goes on.",
+    "posts, readers leave their authors, and it goes on.",
     at_stake="posts in flight",
     needs=(on_server, drainer_delivers),
     safeguard="seals",
@@ -72,9 +72,9 @@ def drainer_frozen(running: Running, readers: Readers) -> int:
             last = claimed[-1][0]
             wait_for(lambda: running.query(f"{PENDING} AND id <= {last}") == 0)
             authors = {author for _, author in claimed}
-            pairs = [(author, min(readers.friends[author])) for author in authors]
+            pairs = [(readers.reader_of(author), author) for author in authors]
             for pair in pairs:
-                readers.unfriend(http, *pair)
+                readers.leave(http, *pair)
             for person in sum(pairs, ()):
                 readers.read(http, person)  # and load the timeline
             os.kill(zombie, signal.SIGCONT)

@@ -52,7 +52,7 @@ class Screen:
 
     def __init__(self, api: Api, reader: Person) -> None:
         self._api, self._reader = api, reader
-        self.authors = {reader.id, *api.friends(reader)}
+        self.authors = {reader.id, *api.authors(reader)}
         self.shown: dict[int, Shown] = {}
         """By the ids of posts."""
         self.looks: list[Look] = []
@@ -105,7 +105,8 @@ class Screens:
     """The watched readers of a run."""
 
     def __init__(self, service: Service) -> None:
-        people, api = read_people(service.tokens), Api(service.url, PATIENCE_S)
+        people = read_people(service.tokens)
+        api = Api(service.url, PATIENCE_S, follows=service.variant.has_follows)
         apart = len(people) // READERS
         self.screens = [Screen(api, people[1 + number * apart]) for number in range(READERS)]
         self.ended_at = 0.0

@@ -35,18 +35,26 @@ class Post(NamedTuple):
 class Api:
     """A target. Every method raises RunFailed if it doesn't answer as specified."""
 
-    def __init__(self, url: str, timeout_s: float = TIMEOUT_S) -> None:
+    def __init__(self, url: str, timeout_s: float = TIMEOUT_S, *, follows: bool = False) -> None:
+        """``follows``: people have followers instead of friends."""
         self.url = url.rstrip("/")
+        self._read = "following" if follows else "friends"
         self._pool = urllib3.PoolManager(
             maxsize=READERS, block=True, timeout=timeout_s, retries=RETRIES
         )
 
-    def friends(self, person: Person) -> frozenset[int]:
-        answer = self._get(person, "/v1/me/friends/")
-        try:
-            return frozenset(map(int, answer["friends"]))
-        except (KeyError, TypeError, ValueError):
-            raise self._broken(person, f"/v1/me/friends/ says {answer!r:.80}") from None
+    def authors(self, person: Person) -> frozenset[int]:
+        """Return whose posts a person reads: their friends, or those whom they follow."""
+        route, found = f"/v1/me/{self._read}/", set[int]()
+        path = route
+        while path:
+            answer = self._get(person, path)
+            try:
+                found |= {*map(int, answer[self._read])}
+                path = f"{route}?after={max(found)}" if answer.get("next") else ""
+            except (AttributeError, KeyError, TypeError, ValueError):
+                raise self._broken(person, f"{path} says {answer!r:.80}") from None
+        return frozenset(found)
 
     def befriend(self, person: Person, friend_id: int) -> None:
         """Ask for a friendship; it is one when both have asked."""

@@ -51,7 +51,7 @@ class OutsideService(Service):
 
     def asked_friends(self) -> Friends:
         with ThreadPoolExecutor(READERS) as readers:
-            friends_of = readers.map(self.api.friends, self.people)
+            friends_of = readers.map(self.api.authors, self.people)
             return {
                 person.id: friends for person, friends in zip(self.people, friends_of, strict=True)
             }
@@ -60,9 +60,9 @@ class OutsideService(Service):
         """Return the seed's friendships, each as (person, friend) and (friend, person)."""
         options = seed._replace(password=None).arguments().items()
         graph = (f"--{name}={value}" for name, value in options)
-        command = (sys.executable, "manage.py", "list_friendships", *graph, "--skip-checks")
+        command = (sys.executable, "manage.py", "list_edges", *graph, "--skip-checks")
         rows = csv.DictReader(self.processes.lines("friendships", command, {}))
-        return [(int(row["person_id"]), int(row["friend_id"])) for row in rows]
+        return [(int(row["author_id"]), int(row["reader_id"])) for row in rows]
 
     def drain(self) -> Generator[int]:
         """Yield nothing: what is left to deliver shows in the feeds alone."""

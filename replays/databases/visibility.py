@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS
 
-from accounts.friendships import friend_ids
+from accounts.follows import author_ids
 from accounts.models import Block
 from feed import visibility
 from feed.models import PostQuerySet
@@ -17,8 +17,8 @@ def visible(posts: PostQuerySet, viewer_id: int) -> PostQuerySet:
     if not settings.REPLICAS:
         return visibility.visible(posts, viewer_id)
     if settings.FEED_VISIBILITY == visibility.FRIENDS:
-        friends = friend_ids(viewer_id).using(DEFAULT_DB_ALIAS)
-        posts = posts.filter(author_id__in=[viewer_id, *friends])
+        authors = author_ids(viewer_id).using(DEFAULT_DB_ALIAS)
+        posts = posts.filter(author_id__in=[viewer_id, *authors])
     blocks = Block.objects.using(DEFAULT_DB_ALIAS)
     mine = blocks.filter(person_id=viewer_id).values_list("other_id", flat=True)
     of_me = blocks.filter(other_id=viewer_id).values_list("person_id", flat=True)

@@ -3,7 +3,7 @@ import csv
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.models import Friendship, Membership, Person, Profile
+from accounts.models import Follow, Membership, Person, Profile
 from tests.conftest import client_of
 
 
@@ -16,7 +16,7 @@ def test_whole_people_without_passwords_and_mutual_friendships_are_written(db):
 
     assert not Person.objects.get(id=1).has_usable_password()
     assert Membership.objects.count() == Profile.objects.count() == 20
-    pairs = set(Friendship.objects.values_list("person_id", "friend_id"))
+    pairs = set(Follow.objects.values_list("author_id", "reader_id"))
     assert list(Person.objects.order_by("id").values_list("id", flat=True)) == list(range(1, 21))
     assert len(pairs) == 20 * 6
     assert pairs == {(b, a) for a, b in pairs}

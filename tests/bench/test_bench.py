@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from django.core.management import call_command
 
-from accounts.models import Friendship
+from accounts.models import Follow
 from bench.contents import begin, check, empty
 from bench.engine import Engine, make_posts, run_graph
 from bench.graphs import fillers, graphs
@@ -70,8 +70,8 @@ def test_only_possible_graphs_are_made_and_too_few_people_are_refused():
 
 def test_the_table_names_the_friends_of_posters(seeded):
     for graph in graphs(PEOPLE, FRIENDS):
-        rows = Friendship.objects.filter(person_id=graph.posters[0])
-        assert set(rows.values_list("friend_id", flat=True)) == set(graph.friend_ids()[0].tolist())
+        rows = Follow.objects.filter(author_id=graph.posters[0])
+        assert set(rows.values_list("reader_id", flat=True)) == set(graph.friend_ids()[0].tolist())
 
 
 def test_a_cell_delivers_whole_batches_of_fresh_posts(engine, graph):

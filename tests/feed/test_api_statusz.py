@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from accounts.models import Friendship
+from accounts.models import Follow
 from feed import health, recent_rates
 from feed.models import Post
 from tests.conftest import client_of
@@ -66,10 +66,10 @@ def test_a_post_counts_its_authors_friends_and_the_author(status):
 def test_counts_of_friends_are_cached(status):
     delivered(author_id=1, lag_ms=5)
     status()
-    Friendship.objects.all().delete()
+    Follow.objects.all().delete()
     assert status()["deliveries_per_s"] == 0.3
 
-    recent_rates.friend_counts._counts.forget()
+    recent_rates.reader_counts._counts.forget()
 
     assert status()["deliveries_per_s"] == 0.1
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.models import Friendship
+from accounts.models import Follow
 from feed import timeline
 from feed.audit import AcceptedPost, Shown, audit
 from feed.delivery import deliver
@@ -173,7 +173,7 @@ def test_the_command_refuses_any_other_file(friends, tmp_path, text):
 
 
 def test_friendships_decide_which_posts_are_due(posts):
-    Friendship.objects.filter(person_id__in=[1, 3], friend_id__in=[1, 3]).delete()
+    Follow.objects.filter(author_id__in=[1, 3], reader_id__in=[1, 3]).delete()
 
     assert counts(found()) == (11, 0, 0, 5)
 

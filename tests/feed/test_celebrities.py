@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from accounts.friendships import friend_ids
-from accounts.models import Friendship, Person
+from accounts.follows import reader_ids
+from accounts.models import Follow, Person
 from feed import celebrities, epochs
 from feed.audit import Shown, audit
 from feed.due import due_ids
-from feed.friendships import unfriend
+from feed.follows import unfriend
 from feed.models import Celebrity, Epoch
 from feed.timeline import read_page, rebuild
 from feed.timeline_stores import get_timeline_store, timeline_stores
@@ -239,11 +239,11 @@ def test_no_feed_is_ever_wrong(store, settings, steps):
             celebrities.continue_crossings(store)
         elif step == "threshold":
             settings.FEED_PULL_ABOVE = 100 if settings.FEED_PULL_ABOVE == 3 else 3
-        elif step == "unfriend" and FAN in friend_ids(1):
+        elif step == "unfriend" and FAN in reader_ids(1):
             unfriend(1, FAN)
-        elif step == "befriend" and FAN not in friend_ids(1):
+        elif step == "befriend" and FAN not in reader_ids(1):
             befriend(1, FAN)
         for owner_id in (1, FAN, OTHER):
             assert read_page(store, owner_id, limit=5).ids == due_ids(owner_id, limit=5)
-    assert Friendship.objects.exists()
+    assert Follow.objects.exists()
     assert Person.objects.count() == 5

@@ -17,14 +17,13 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
-from accounts import friendships
-from accounts.friendships import renew_versions
+from accounts.follows import renew_versions
 from accounts.models import Person
 from feed import celebrities, delivery, epochs, readers
 from feed.delivery import deliver, deliver_pending
 from feed.due import due_ids, posts_due
-from feed.friendships import finish_changes, unfriend
-from feed.models import Celebrity, Epoch, FriendshipChange, Post, Reader, TimelineFloor
+from feed.follows import finish_changes, unfriend
+from feed.models import Celebrity, Epoch, FollowChange, Post, Reader, TimelineFloor
 from feed.selectors import read_timeline, store_state
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores import ring as ring_store
@@ -32,7 +31,7 @@ from feed.timeline_stores.redis_servers import ServerReplaced
 from launch import servers
 from launch.servers.base import installed
 from runtime.remembered import forget_all
-from tests.conftest import client_of, redis_server, whole_timelines
+from tests.conftest import client_of, end_friendship, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
 from workers import chunks
 
@@ -311,18 +310,18 @@ def test_an_epoch_whose_beginner_died_is_begun_by_another(ring, monkeypatch):
 def test_a_change_whose_process_died_after_the_commit_is_finished_by_a_drainer(ring, monkeypatch):
     posts = posts_by(1, 2)
     deliver_pending(100)
-    friendships.unfriend(1, 2)
-    FriendshipChange.objects.create(person_id=1, friend_id=2)
+    end_friendship(1, 2)
+    FollowChange.objects.create(author_id=1, reader_id=2)
     assert shown(2) == ids(reversed(posts))
 
     finish_changes()  # not yet: its process may live
-    assert FriendshipChange.objects.exists()
-    monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
+    assert FollowChange.objects.exists()
+    monkeypatch.setattr("feed.follows.LEFT_BEHIND_S", 0)
     time.sleep(0.01)
     deliver_pending(100)
 
     assert shown(2) == []
-    assert not FriendshipChange.objects.exists()
+    assert not FollowChange.objects.exists()
 
 
 def test_a_new_epoch_waits_for_a_post_that_is_not_committed_yet(

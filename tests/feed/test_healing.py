@@ -21,9 +21,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from accounts import blocks, friendships
-from accounts.friendships import RequestState
-from accounts.models import Block, FriendRequest, Friendship, Person
+from accounts import blocks, follows
+from accounts.follows import Edge, RequestState, both_ways
+from accounts.models import Block, Follow, FriendRequest, Person
 from feed import epochs, readers
 from feed.due import due_ids, newest_post_id
 from feed.models import Epoch, Post, Reader, TimelineFloor
@@ -35,6 +35,8 @@ from tests.conftest import make_people
 
 PEOPLE = range(1, 4)
 FRIENDS = [(1, 2), (1, 3), (2, 3)]
+FOLLOWS = [(1, 2), (1, 3), (2, 3)]
+"""Authors and readers: nobody reads 3, and 1 reads nobody."""
 HEALING = here(HEALING_STORES)
 CAPACITY = 4
 LOADED = 3
@@ -45,15 +47,18 @@ pairs = st.lists(people, min_size=2, max_size=2, unique=True)
 
 
 class Feeds(RuleBasedStateMachine):
-    def __init__(self, store, lose):
+    def __init__(self, store, lose, edges):
         super().__init__()
-        self.store, self.lose = store, lose
-        for model in (Post, Friendship, FriendRequest, Block, Person, Epoch, TimelineFloor, Reader):
+        self.store, self.lose, self.has_friends = store, lose, edges == "friends"
+        for model in (Post, Follow, FriendRequest, Block, Person, Epoch, TimelineFloor, Reader):
             model.objects.all().delete()
         store.clear()
         epochs.forget()
-        make_people(len(PEOPLE), FRIENDS)
-        self.friends, self.changing = {frozenset(pair) for pair in FRIENDS}, []
+        make_people(len(PEOPLE), FRIENDS if self.has_friends else [])
+        if not self.has_friends:
+            Follow.objects.bulk_create(Follow(author_id=a, reader_id=b) for a, b in FOLLOWS)
+        self.edges = set(Follow.objects.values_list("author_id", "reader_id"))
+        self.changing, self.private = set(), set()
         self.asked, self.blocked = set(), set()
         self.received, self.claimed = set(), set()
         self.reserved = []
@@ -75,33 +80,67 @@ class Feeds(RuleBasedStateMachine):
     def commit_it_late(self, which):
         self._commit(*self.reserved.pop(which % len(self.reserved)))
 
+    @precondition(lambda self: self.has_friends)
     @rule(pair=pairs)
     def ask(self, pair):
-        friends = frozenset(pair)
-        if friends in self.changing or self._is_blocked(friends):
+        if self._is_changing(pair) or self._is_blocked(pair):
             return
-        if friendships.ask(*pair) is RequestState.ACCEPTED:
+        if follows.ask(*pair) is RequestState.ACCEPTED:
             assert tuple(reversed(pair)) in self.asked
-            self.asked -= {tuple(pair), tuple(reversed(pair))}
-            self._begin(self._change(pair))
-        elif friends not in self.friends:
+            self.asked -= set(permutations(pair))
+            self._begin(self._change(both_ways(*pair)))
+        elif tuple(pair) not in self.edges:
             self.asked.add(tuple(pair))
 
-    @rule(pair=pairs, end=st.sampled_from([friendships.unfriend, blocks.block]))
-    def end_a_friendship(self, pair, end):
-        if frozenset(pair) in self.changing:
+    @precondition(lambda self: not self.has_friends)
+    @rule(pair=pairs)
+    def follow(self, pair):
+        reader, author = pair
+        if self._is_changing(pair) or self._is_blocked(pair):
             return
-        if end is blocks.block:
-            self.blocked.add(tuple(pair))
-        self.asked -= {tuple(pair), tuple(reversed(pair))}
-        if end(*pair):
-            self._begin(self._change(pair))
+        answer = follows.follow(reader, author)
+        if answer is RequestState.ACCEPTED:
+            assert author not in self.private
+            self.asked.discard((reader, author))
+            self._begin(self._change([Edge(author, reader)]))
+        elif answer is RequestState.WAITING:
+            assert author in self.private
+            self.asked.add((reader, author))
+
+    @precondition(lambda self: not self.has_friends)
+    @rule(pair=pairs)
+    def accept(self, pair):
+        reader, author = pair
+        if not self._is_changing(pair) and (reader, author) in self.asked:
+            assert follows.accept(author, reader)
+            self.asked.remove((reader, author))
+            self._begin(self._change([Edge(author, reader)]))
+
+    @precondition(lambda self: not self.has_friends)
+    @rule(person=people)
+    def become_private_or_public(self, person):
+        self.private ^= {person}
+        Person.objects.filter(id=person).update(is_private=person in self.private)
 
     @rule(pair=pairs)
-    def a_blocked_pair_cannot_be_friends(self, pair):
-        if self._is_blocked(frozenset(pair)):
+    def end(self, pair):
+        edges = both_ways(*pair) if self.has_friends else [Edge(*pair)]
+        if not self._is_changing(pair):
+            self._forget_requests(edges)
+            self._change_ended(follows.end(pair[0], edges))
+
+    @rule(pair=pairs)
+    def block(self, pair):
+        if not self._is_changing(pair):
+            self.blocked.add(tuple(pair))
+            self._forget_requests(both_ways(*pair))
+            self._change_ended(blocks.block(*pair))
+
+    @rule(pair=pairs, begin=st.sampled_from([follows.ask, follows.follow, follows.accept]))
+    def nothing_begins_across_a_block(self, pair, begin):
+        if self._is_blocked(pair):
             with pytest.raises(Person.DoesNotExist):
-                friendships.ask(*pair)
+                begin(*pair)
 
     @rule(pair=pairs)
     def unblock(self, pair):
@@ -109,10 +148,11 @@ class Feeds(RuleBasedStateMachine):
         self.blocked.discard(tuple(pair))
 
     @invariant()
-    def friendships_are_as_agreed(self):
-        pairs = set(Friendship.objects.values_list("person_id", "friend_id"))
-        assert pairs == {pair for friends in self.friends for pair in permutations(friends)}
-        assert not any(map(self._is_blocked, self.friends))
+    def edges_are_as_agreed(self):
+        assert set(Follow.objects.values_list("author_id", "reader_id")) == self.edges
+        assert not any(map(self._is_blocked, self.edges))
+        requests = set(FriendRequest.objects.values_list("person_id", "friend_id"))
+        assert requests == self.asked
 
     @rule(owner=people, limit=st.sampled_from([1, 2, 4, 50]), before=st.integers(1, 30) | st.none())
     def read(self, owner, limit, before):
@@ -133,7 +173,7 @@ class Feeds(RuleBasedStateMachine):
     def stay_away(self, owner):
         Reader.objects.filter(person_id=owner).update(read_on=date(2026, 1, 1))
         readers._noted.clear()  # what is cached is of today
-        friendships.renew_versions(Person.objects.all())
+        follows.renew_versions(Person.objects.all())
 
     @precondition(lambda self: epochs.active_days())
     @rule(owner=people)
@@ -259,20 +299,29 @@ class Feeds(RuleBasedStateMachine):
             floor = 0 if len(due) < LOADED else due[-1] - 1
             self.store.load(owner, version, through=through, floor=floor, ids=due[::-1])
 
-    def _change(self, pair):
-        friends = frozenset(pair)
-        self.changing.append(friends)
-        self.friends ^= {friends}
+    def _change(self, edges):
+        self.changing |= set(edges)
+        self.edges ^= set(edges)
         yield
         through = newest_post_id()
         yield
-        for owner in pair:
-            self.store.change([owner], through=through)
+        for edge in edges:
+            self.store.change([edge.reader_id], through=through)
             yield
-        self.changing.remove(friends)
+        self.changing -= set(edges)
 
-    def _is_blocked(self, friends):
-        return any(frozenset(pair) == friends for pair in self.blocked)
+    def _change_ended(self, edges):
+        if edges:
+            self._begin(self._change(edges))
+
+    def _forget_requests(self, edges):
+        self.asked -= {(edge.reader_id, edge.author_id) for edge in edges}
+
+    def _is_changing(self, pair):
+        return not self.changing.isdisjoint(permutations(pair))
+
+    def _is_blocked(self, pair):
+        return not self.blocked.isdisjoint(permutations(pair))
 
     def _return(self, owner):
         readers._begin_to_deliver(owner)
@@ -286,13 +335,13 @@ class Feeds(RuleBasedStateMachine):
     def _check(self, owner, page, limit, before):
         must, may = set(), set()
         for post in Post.objects.all():
-            pair = frozenset({owner, post.author_id})
-            is_due = post.author_id == owner or pair in self.friends
+            edge = Edge(post.author_id, owner)
+            is_due = post.author_id == owner or edge in self.edges
             if before and post.id >= before:
                 continue
-            if is_due or pair in self.changing:
+            if is_due or edge in self.changing:
                 may.add(post.id)
-            if is_due and pair not in self.changing and post.id in self.received:
+            if is_due and edge not in self.changing and post.id in self.received:
                 must.add(post.id)
         assert page == sorted(set(page), reverse=True)
         assert len(page) <= limit
@@ -322,16 +371,19 @@ def small(settings, redis_url, redis, keep_timelines_at, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("alias", "active_days"),
-    [*((alias, 0) for alias in HEALING), *((alias, 7) for alias in here(["setbased", "log"]))],
+    ("alias", "edges", "active_days"),
+    [
+        *((alias, edges, 0) for alias in HEALING for edges in ("friends", "follows")),
+        *((alias, "follows", 7) for alias in here(["setbased", "log"])),
+    ],
 )
 def test_every_page_is_right_whatever_happens_in_between(
-    alias, active_days, small, settings, transactional_db
+    alias, edges, active_days, small, settings, transactional_db
 ):
     settings.FEED_ACTIVE_DAYS = active_days
     store = timeline_stores[alias]
     run_state_machine_as_test(
-        lambda: Feeds(store, lose),
+        lambda: Feeds(store, lose, edges),
         settings=hypothesis_settings(
             max_examples=EXAMPLES,
             stateful_step_count=50,

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from django.db.models.functions import Now
 
-from accounts.friendships import ask
-from feed import expiry, friendships, journal
+from accounts.follows import ask
+from feed import expiry, follows, journal
 from feed.journal import Journal, Position
 from feed.models import JournalStep, Post
 from tests.conftest import make_people
@@ -184,7 +184,7 @@ def test_a_step_is_written_now_and_then_without_news(followed, monkeypatch):
     assert news(followed, before) == []
 
 
-@pytest.mark.parametrize("end", [friendships.unfriend, friendships.block])
+@pytest.mark.parametrize("end", [follows.unfriend, follows.block])
 def test_the_end_of_a_friendship_waits_for_what_streams_are_sending(end, followed):
     began_at = time.monotonic()
     end(1, 2)
@@ -195,7 +195,7 @@ def test_the_end_of_a_friendship_waits_for_what_streams_are_sending(end, followe
 def test_without_streams_it_waits_for_nothing(friends, monkeypatch):
     waits = []
     monkeypatch.setattr(time, "sleep", waits.append)
-    friendships.unfriend(1, 2)
+    follows.unfriend(1, 2)
 
     assert waits == []
 

@@ -7,7 +7,7 @@ from time import sleep
 import pytest
 from django.db import connection, transaction
 
-from feed import epochs, friendships, people, statements
+from feed import epochs, follows, people, statements
 from feed.audit import audit
 from feed.models import Post
 from feed.services import publish_post
@@ -18,9 +18,9 @@ from tests.sessions import wait_until, waiting
 
 pytestmark = pytest.mark.django_db(transaction=True)
 ENDINGS = {
-    "unfriend": lambda: friendships.unfriend(2, 1),
-    "block": lambda: friendships.block(1, 2),
-    "end of all": lambda: friendships.end_all(2),
+    "unfriend": lambda: follows.unfriend(2, 1),
+    "block": lambda: follows.block(1, 2),
+    "end of all": lambda: follows.end_all(2),
     "deactivation": lambda: people.deactivate(1),
     "deletion": lambda: people.delete(1),
 }

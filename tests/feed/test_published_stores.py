@@ -3,7 +3,7 @@
 import pytest
 
 from feed import epochs
-from feed.friendships import unfriend
+from feed.follows import unfriend
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
 from tests.backends import stores_with

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from django.db import connection, connections
 
-from accounts.friendships import renew_versions
+from accounts.follows import Edge, end, renew_versions
 from accounts.models import Person
 from feed import epochs, readers
 from feed.models import Epoch, Reader
@@ -84,6 +84,18 @@ def test_who_returns_finds_everything_and_is_delivered_to(store):
     store.deliver(after)
     assert held(store, 2)[-2:] == ids(after)
     assert read(store, 2) == ids(before + missed + after)
+
+
+def test_a_follower_who_returns_is_delivered_to_whether_the_author_reads_or_not(store):
+    end(1, [Edge(author_id=2, reader_id=1)])
+    read(store, 2)
+    last_read(2, 30)
+    store.deliver(posts_by(1, 1))
+    read(store, 2)
+    after = posts_by(1, 1)
+    store.deliver(after)
+
+    assert held(store, 2)[-1:] == ids(after)
 
 
 def test_without_a_change_the_feed_would_be_short(store, monkeypatch):

@@ -2,14 +2,16 @@ import pytest
 from django.db import transaction
 
 import feed.recipients
-from accounts.friendships import renew_versions, unfriend
-from accounts.models import Friendship, Person
+from accounts.follows import renew_versions
+from accounts.models import Follow, Person
 from feed import epochs
 from feed.celebrities import deliverable
 from feed.models import Post
 from feed.recipients import ENTRY_IDS, _Cached, _Joined, recipients_of
 from feed.timeline_stores import get_timeline_store
-from tests.conftest import befriend, make_people
+from tests.conftest import befriend, end_friendship, make_people
+
+ENDS = "author_id", "reader_id"
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +45,7 @@ def test_friends_with_a_version_are_looked_up_once(friends, django_assert_num_qu
 
 def test_friends_without_a_version_are_not_cached(friends):
     recipients(1)
-    Friendship.objects.filter(person_id=1, friend_id=2).delete()
+    Follow.objects.filter(author_id=1, reader_id=2).delete()
 
     assert recipients(1) == [[1, 3]]
 
@@ -54,7 +56,7 @@ def test_a_change_shows_at_once(friends):
 
     befriend(1, 4)
     assert recipients(1, 4) == [[1, 2, 3, 4], [1, 4]]
-    unfriend(1, 2)
+    end_friendship(1, 2)
     assert recipients(1, 2, 4) == [[1, 3, 4], [2, 3], [1, 4]]
 
 
@@ -72,30 +74,30 @@ def test_a_change_after_the_version_was_read_is_not_kept_for_the_next_batch(frie
     """Another transaction commits between the two look-ups of a batch."""
     renew_versions(Person.objects.all())
 
-    def too_late(*asked, look_up=feed.recipients._friends):
+    def too_late(*asked, look_up=_Cached._find):
         found = look_up(*asked)
-        unfriend(1, 2)
+        end_friendship(1, 2)
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(feed.recipients, "_friends", too_late)
+        patch.setattr(_Cached, "_find", too_late)
         assert recipients(1) == [[1, 2, 3]]  # the friends when they were asked for
     assert recipients(1) == [[1, 3]]
 
 
 def test_the_oldest_are_evicted_beyond_the_limit(friends, monkeypatch):
-    monkeypatch.setattr(feed.recipients, "_delivered", memory := _Cached(deliverable))
+    monkeypatch.setattr(feed.recipients, "_delivered", memory := _Cached(deliverable, *ENDS))
     monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 7 + 3 * ENTRY_IDS)
     renew_versions(Person.objects.all())
 
     for author_id in (1, 2, 3, 4):
         recipients(author_id)
 
-    assert sorted(memory._owners) == [2, 3, 4]
+    assert sorted(memory._others) == [2, 3, 4]
 
 
 def test_many_authors_without_friends_are_bounded_too(db, monkeypatch):
-    monkeypatch.setattr(feed.recipients, "_delivered", memory := _Cached(deliverable))
+    monkeypatch.setattr(feed.recipients, "_delivered", memory := _Cached(deliverable, *ENDS))
     monkeypatch.setattr(feed.recipients, "MAX_CACHED_IDS", 1000)
     make_people(100)
     renew_versions(Person.objects.all())
@@ -103,7 +105,7 @@ def test_many_authors_without_friends_are_bounded_too(db, monkeypatch):
     for author_id in range(1, 101):
         recipients(author_id)
 
-    assert 10 < len(memory._owners) < 30  # one takes as much as some 40 ids
+    assert 10 < len(memory._others) < 30  # one takes as much as some 40 ids
     assert recipients(100) == [[100]]
 
 

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from feed import epochs
 from feed.delivery import deliver_pending
-from feed.friendships import unfriend
+from feed.follows import unfriend
 from feed.models import Epoch, Post
 from feed.selectors import store_state
 from feed.timeline import read_page

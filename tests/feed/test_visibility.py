@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.blocks import block
-from feed import friendships
+from feed import follows
 from feed.delivery import deliver_pending
 from feed.models import Post
 from feed.services import publish_post
@@ -109,9 +109,9 @@ def test_a_block_that_is_repeated_finishes_what_a_dead_process_left(store):
     assert len(client.get("/v1/feed/").json()["posts"]) == 2
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(friendships, "_finish_between", lambda *pair: None)  # it dies before
-        friendships.block(1, 2)
-    friendships.block(1, 2)
+        patch.setattr(follows, "_finish_between", lambda *pair: None)  # it dies before
+        follows.block(1, 2)
+    follows.block(1, 2)
 
     assert client.get("/v1/feed/").json()["posts"] == []
     assert Post.objects.live().count() == len(posts)

@@ -19,7 +19,7 @@ class Feed:
     def __init__(self, *ids):
         self.ids, self.asked = list(ids), []
 
-    def friends(self, person):
+    def authors(self, person):
         return frozenset({FRIEND})
 
     def page(self, person, *, before=None, limit=2):

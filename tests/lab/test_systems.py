@@ -53,7 +53,7 @@ def audited(fault, unknown_outcomes=0):
     """Post to a target with a fault, read each feed once, and return the audit."""
     with serving(fault) as (target, api, people):
         posts = [target.publish(1 + number % PEOPLE) for number in range(POSTS)]
-        friends = {it.id: api.friends(it) for it in people}
+        friends = {it.id: api.authors(it) for it in people}
         journal = Journal(Post(it["id"], it["author"]) for it in posts)
         audit = FeedAudit(api, people, friends, journal)
         next(audit.read_all())
@@ -98,7 +98,7 @@ def test_a_late_delivery_is_waited_for():
         target.fault = ""
         post = target.publish(1)
         late = target.feeds[2].pop()
-        friends = {it.id: api.friends(it) for it in people}
+        friends = {it.id: api.authors(it) for it in people}
         audit = FeedAudit(api, people, friends, Journal([Post(post["id"], 1)]))
 
         rounds = audit.await_newest()
@@ -115,7 +115,7 @@ def test_how_much_is_missing_and_how_long_it_is_waited_for_is_told(monkeypatch, 
     with serving() as (target, api, people), stage("drain") as advance:
         post = target.publish(1)
         target.feeds[2].clear()
-        friends = {it.id: api.friends(it) for it in people}
+        friends = {it.id: api.authors(it) for it in people}
         audit = FeedAudit(api, people, friends, Journal([Post(post["id"], 1)]))
 
         assert _until(time.monotonic() + 2, audit.await_newest(), advance) == 1
@@ -127,7 +127,7 @@ def test_a_closed_port_is_told_with_what_to_do():
     api = Api(f"http://127.0.0.1:{free_port()}")
 
     with pytest.raises(RunFailed) as failed:
-        api.friends(Person(1, "token"))
+        api.authors(Person(1, "token"))
 
     assert str(failed.value) == (
         f"{api.url}, person 1: no answer ([Errno 111] Connection refused): is the service up, and "

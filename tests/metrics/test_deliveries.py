@@ -3,8 +3,8 @@
 import pytest
 
 from feed.delivery import deliver
-from feed.friends import FriendCounts
 from feed.models import Post
+from feed.reader_counts import ReaderCounts
 from feed.signals import receipts_set, timeline_loaded
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
@@ -41,7 +41,7 @@ def test_a_redelivered_post_is_counted_once(friends, batches):
     for delivered in ([first], [first], [first, second]):
         deliver(delivered)
 
-    observe(batches, FriendCounts())
+    observe(batches, ReaderCounts())
 
     assert [batch.new for batch in batches] == [1, 0, 1]
     assert (posts(), deliveries()) == (2, 3 + 1)

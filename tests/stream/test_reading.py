@@ -6,7 +6,6 @@ import pytest
 from django.db.models.functions import Now
 
 from accounts.authentication import access_tokens
-from accounts.friendships import unfriend
 from accounts.services import set_active
 from feed import journal
 from feed.journal import Position
@@ -14,6 +13,7 @@ from feed.models import Celebrity, Post
 from feed.services import delete_post
 from stream import reading
 from stream.reading import Behind, Reading
+from tests.conftest import end_friendship
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -83,7 +83,7 @@ def test_a_deletion_is_told_and_its_post_no_more(reader):
 def test_a_former_friend_is_told_nothing_that_was_delivered_before(reader):
     begin = reader.end
     deliver(1)
-    unfriend(1, 2)
+    end_friendship(1, 2)
     told = read(reader, 2, 3, behind=[Behind(2, begin)])
 
     assert list(told.current) == [3]
@@ -96,7 +96,7 @@ def test_a_friendship_that_ends_while_posts_are_read_counts(reader, monkeypatch)
 
     def too_late(ids, hydrate=reading.hydrate):
         posts = hydrate(ids)
-        unfriend(1, 2)
+        end_friendship(1, 2)
         return posts
 
     monkeypatch.setattr(reading, "hydrate", too_late)
@@ -106,7 +106,7 @@ def test_a_friendship_that_ends_while_posts_are_read_counts(reader, monkeypatch)
 
 def test_whose_friends_have_changed_is_known_before_anything_is_told(reader):
     read(reader, 2, 3)
-    unfriend(1, 2)
+    end_friendship(1, 2)
     deliver(1)
 
     assert read(reader, 2, 3).changed == {2}
@@ -117,7 +117,7 @@ def test_whose_friends_have_changed_is_known_before_anything_is_told(reader):
 
 def test_a_change_of_friends_is_known_without_news(reader):
     read(reader, 2, 3, 4)
-    unfriend(1, 2)
+    end_friendship(1, 2)
 
     assert reader.changed({2, 3, 5}) == {2}
     assert reader.changed({2, 3}) == set()

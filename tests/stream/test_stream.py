@@ -13,7 +13,7 @@ from django.db import connection, connections
 
 from accounts.services import set_active
 from feed.delivery import deliver
-from feed.friendships import unfriend
+from feed.follows import unfriend
 from feed.models import Post
 from launch.processes import HERE
 from tests.conftest import client_of

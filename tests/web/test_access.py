@@ -20,7 +20,7 @@ from rest_framework_simplejwt.tokens import AccessToken
 from accounts import sessions
 from accounts.services import sign_up
 from feed import people
-from feed.friendships import block
+from feed.follows import block
 from feed.services import publish_post
 from runtime.remembered import forget_all
 from tests.conftest import befriend, client_of
@@ -30,6 +30,7 @@ INSTALLED = django_settings.ROOT_URLCONF == "tests.replays.urls"
 PAGES = [Path("docs/access.md")]
 if INSTALLED:
     PAGES.append(Path("replays/access.md"))
+FOLLOWS = "## With FEED_EDGES=follows"
 PASSWORD = "correct horse"
 WORDS = "the owner's words"
 POLICIES = ["everyone", "friends"]
@@ -38,11 +39,11 @@ BAD_TOKENS = ["logged out", "refresh token", "expired", "other key"]
 COLUMNS = ["anonymous", *PEOPLE, *BAD_TOKENS]
 
 
-def table():
+def table(pages=None):
     """Return (request, whose) → column → expected answers, one for each policy."""
     rows = []
-    for page in PAGES:
-        head, _, *more = re.findall(r"^\|(.*)\|$", page.read_text(), re.MULTILINE)
+    for page in pages or [page.read_text().partition(FOLLOWS)[0] for page in PAGES]:
+        head, _, *more = re.findall(r"^\|(.*)\|$", page, re.MULTILINE)
         assert cells(head)[2:] == COLUMNS
         rows += more
     found = {}
@@ -140,6 +141,7 @@ class World:
             author_id=self.ids[whose],
             friend_id=self.ids[whose],
             other_id=self.ids[whose],
+            reader_id=self.ids[whose],
         )
 
     def body(self, route, who):
@@ -188,6 +190,19 @@ def test_access_is_as_documented(policy, world, settings):
     found = differences(world, sorted(table().items(), key=changes), policy)
 
     assert not found, "\n".join(found)
+
+
+def test_access_with_follows_is_as_documented(follows_api, world):
+    rows = table([PAGES[0].read_text().partition(FOLLOWS)[2]])
+    wanted = {
+        f"{method} {path}"
+        for path, methods in routes().items()
+        for method in methods
+        if re.search("follow|private", path)
+    }
+
+    assert {request for request, _ in rows} == wanted
+    assert not differences(world, sorted(rows.items(), key=changes), "everyone")
 
 
 def test_access_that_is_not_as_documented_is_found(world):

@@ -7,8 +7,9 @@ from itertools import product
 import pytest
 from selenium.webdriver.common.by import By
 
-from accounts.friendships import friend_ids
+from accounts.follows import author_ids
 from accounts.models import Person
+from feed.home import _page
 from tests.browser import browsing, overflows, violations
 
 BACKGROUNDS = {"light": "rgba(255, 255, 255, 1)", "dark": "rgba(13, 17, 23, 1)"}
@@ -44,7 +45,17 @@ def background(browser):
     return browser.find_element(By.TAG_NAME, "body").value_of_css_property("background-color")
 
 
-def test_its_commands_work_as_printed(browser, live_server):
+@pytest.fixture(params=["friends", "follows"])
+def edges(request, live_server):
+    """Whose posts are in feeds."""
+    if request.param == "follows":
+        request.getfixturevalue("follows_api")
+    _page.cache_clear()
+    yield request.param
+    _page.cache_clear()
+
+
+def test_its_commands_work_as_printed(edges, browser, live_server):
     """One person posts, and another finds the post in their feed; also for a second time."""
     show(browser, live_server.url, 1400, "light")
     browser.find_element(By.CSS_SELECTOR, "footer summary").click()
@@ -59,4 +70,4 @@ def test_its_commands_work_as_printed(browser, live_server):
         assert [shown["id"] for shown in feed["posts"]] == [post["id"]]
         reader = Person.objects.last()
         assert reader.username.startswith("bob-")
-        assert list(friend_ids(reader.id)) == [post["author"]]
+        assert list(author_ids(reader.id)) == [post["author"]]

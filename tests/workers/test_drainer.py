@@ -14,7 +14,7 @@ from redis.exceptions import ResponseError
 from accounts import limits
 from feed import delivery, epochs
 from feed.delivery import deliver_pending
-from feed.models import FriendshipChange, Post, SetBasedEntry
+from feed.models import FollowChange, Post, SetBasedEntry
 from feed.timeline_stores.rows import SetBased
 from tests.conftest import database_url, whole_timelines
 from workers import drainer as module
@@ -89,10 +89,10 @@ def test_the_drainer_survives_any_error(error, pending, monkeypatch, caplog):
 
 @pytest.fixture
 def left_behind(pending, undelayed, monkeypatch):
-    """Friendship changes of a process that died: 1 and 2, who cannot be changed, and 1 and 3."""
-    monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
-    changes = [FriendshipChange.objects.create(person_id=1, friend_id=n) for n in (2, 3)]
-    FriendshipChange.objects.update(changed_at=Now() - timedelta(seconds=1))
+    """Changes of a process that died: 1 and 2, who cannot be changed, and 1 and 3."""
+    monkeypatch.setattr("feed.follows.LEFT_BEHIND_S", 0)
+    changes = [FollowChange.objects.create(author_id=1, reader_id=n) for n in (2, 3)]
+    FollowChange.objects.update(changed_at=Now() - timedelta(seconds=1))
     change = SetBased.change
 
     def fail(store, owner_ids, *, through):
@@ -110,9 +110,9 @@ def test_a_change_that_cannot_be_finished_waits_and_stops_neither_others_nor_del
     assert deliver_pending(limit=100) == 10
 
     assert receipts() == {post.id for post in pending}
-    assert [change.friend_id for change in FriendshipChange.objects.all()] == [2]
-    assert caplog.messages == ["a change of person 1 cannot be finished"]
-    waits = FriendshipChange.objects.filter(changed_at__gt=Now() - timedelta(seconds=0.9))
+    assert [change.reader_id for change in FollowChange.objects.all()] == [2]
+    assert caplog.messages == [f"FollowChange {left_behind[0].id} cannot be finished"]
+    waits = FollowChange.objects.filter(changed_at__gt=Now() - timedelta(seconds=0.9))
     assert waits.exists()
 
 
@@ -121,7 +121,7 @@ def test_no_change_is_begun_after_the_time_for_it(pending, left_behind, monkeypa
 
     assert deliver_pending(limit=100) == 10
 
-    assert FriendshipChange.objects.count() == 2
+    assert FollowChange.objects.count() == 2
 
 
 def test_a_step_of_healing_that_fails_stops_neither_the_next_nor_deliveries(
@@ -131,16 +131,16 @@ def test_a_step_of_healing_that_fails_stops_neither_the_next_nor_deliveries(
 
     assert deliver_pending(limit=100) == 10
 
-    assert FriendshipChange.objects.count() == 1
+    assert FollowChange.objects.count() == 1
 
 
 def test_one_process_heals_at_a_time_and_all_deliver(pending, left_behind):
     with limits.lease("heal", for_s=60):
         assert deliver_pending(limit=4) == 4
-        assert FriendshipChange.objects.count() == 2
+        assert FollowChange.objects.count() == 2
 
     assert deliver_pending(limit=100) == 6
-    assert FriendshipChange.objects.count() == 1
+    assert FollowChange.objects.count() == 1
 
 
 def test_full_batches_follow_at_once_and_others_after_the_linger(pending):

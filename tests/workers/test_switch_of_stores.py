@@ -8,8 +8,8 @@ from django.core.management import call_command
 from feed.audit import audit
 from feed.delivery import deliver_pending
 from feed.epochs import StoreUnusable
-from feed.friendships import finish_changes, unfriend
-from feed.models import FriendshipChange, Post
+from feed.follows import finish_changes, unfriend
+from feed.models import FollowChange, Post
 from feed.selectors import read_timeline
 from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
@@ -142,7 +142,7 @@ def without(request, choose, settings):
 
 
 def test_no_change_counts_as_made_in_a_store_that_the_release_does_not_have(without, monkeypatch):
-    monkeypatch.setattr("feed.friendships.LEFT_BEHIND_S", 0)
+    monkeypatch.setattr("feed.follows.LEFT_BEHIND_S", 0)
     release_with, posts = without
     release_with("ring")
 
@@ -152,7 +152,7 @@ def test_no_change_counts_as_made_in_a_store_that_the_release_does_not_have(with
     assert [shown(owner) for owner in (1, 2, 3)] == [posts, set(), posts]
     release_with("packed")
     finish_changes()
-    assert not FriendshipChange.objects.exists()
+    assert not FollowChange.objects.exists()
     assert [shown(owner) for owner in (1, 2, 3)] == [posts, set(), posts]
 
 

@@ -10,7 +10,7 @@ from db.seed_command import SeedCommand
 
 
 class Command(SeedCommand):
-    help = "Write people and friendships for the load into an empty database."
+    help = "Write people and who reads whom (FEED_EDGES) for the load into an empty database."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         add_arguments(parser)
@@ -19,7 +19,7 @@ class Command(SeedCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         graph = {name: options[name] for name in OPTIONS}
-        self.write("friendships", seed_people(password=options["password"], **graph))
+        self.write("edges", seed_people(password=options["password"], **graph))
         if options["tokens"]:
             write_tokens(options["tokens"], options["people"])
 

@@ -4,7 +4,7 @@ from typing import Any
 from django.core.management import BaseCommand
 from django.db.models import Count
 
-from accounts.models import Friendship
+from accounts.models import Follow
 from feed.celebrities import pulled
 from feed.models import Post
 
@@ -16,8 +16,8 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        friends = dict(Friendship.objects.values_list("person_id").annotate(Count("friend_id")))
-        friends |= dict.fromkeys(pulled().values_list("person_id", flat=True), 0)
+        readers = dict(Follow.objects.values_list("author_id").annotate(Count("reader_id")))
+        readers |= dict.fromkeys(pulled().values_list("person_id", flat=True), 0)
         rows = csv.writer(self.stdout, lineterminator="\n")
         rows.writerow(("id", "created_at", "delivered_at", "deliveries"))
         posts = Post.objects.order_by("id").values_list(
@@ -26,5 +26,5 @@ class Command(BaseCommand):
         for post_id, author_id, created_at, delivered_at in posts.iterator():
             delivered = delivered_at and delivered_at.timestamp()
             rows.writerow(
-                (post_id, created_at.timestamp(), delivered, friends.get(author_id, 0) + 1)
+                (post_id, created_at.timestamp(), delivered, readers.get(author_id, 0) + 1)
             )

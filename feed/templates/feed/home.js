@@ -241,28 +241,32 @@ function tellOf(post) {
   if (post.author !== me.id) tell(`${nameOf(post.author)}: ${post.body.slice(0, 80)}`);
 }
 
-const ASK = ["PUT", "friends"], END = ["DELETE", "friends"];
+const FOLLOWS = document.body.dataset.edges === "follows";
+const READ = FOLLOWS ? "following" : "friends"; // whose posts are in one's feed
+const READERS = FOLLOWS ? "followers" : "friends";
 const BLOCK = ["PUT", "blocks"], UNBLOCK = ["DELETE", "blocks"];
 const ACTIONS = {
-  received: { Accept: ASK, Decline: END, Block: BLOCK },
-  friends: { Unfriend: END, Block: BLOCK },
-  sent: { Withdraw: END },
+  received: { Accept: ["PUT", READERS], Decline: ["DELETE", READERS], Block: BLOCK },
+  [READ]: { [FOLLOWS ? "Unfollow" : "Unfriend"]: ["DELETE", READ], Block: BLOCK },
+  ...(FOLLOWS && { followers: { Remove: ["DELETE", READERS], Block: BLOCK } }),
+  sent: { Withdraw: ["DELETE", READ] },
   blocks: { Unblock: UNBLOCK },
 };
+const LISTS = [...new Set([READ, READERS]), FOLLOWS ? "follow-requests" : "friend-requests", "blocks"];
 let people = null;
 let turn = 0;
 
 async function loadPeople() {
   const mine = ++turn;
-  const lists = ["friends", "friend-requests", "blocks"].map((name) => read(`/v1/me/${name}/`));
+  const lists = LISTS.map((name) => read(`/v1/me/${name}/`));
   const now = Object.assign({}, ...await Promise.all(lists)), old = people ?? now;
   if (mine !== turn || JSON.stringify(now) === JSON.stringify(people)) return;
-  if (!people) at("people").open = !now.friends.length || innerWidth > 600; // pixels
+  if (!people) at("people").open = !now[READ].length || innerWidth > 600; // pixels
   people = now;
   listPeople();
   for (const id of now.received)
-    if (!old.received.includes(id)) tell(`${nameOf(id)} asks to be your friend`);
-  if (String(old.friends) !== String(now.friends)) await load(true);
+    if (!old.received.includes(id)) tell(`${nameOf(id)} asks to ${FOLLOWS ? "follow you" : "be your friend"}`);
+  if (String(old[READ]) !== String(now[READ])) await load(true);
 }
 
 function listPeople() {
@@ -292,7 +296,7 @@ function personOf(id, actions) {
 
 onSubmit(at("befriend"), async () => {
   const id = Number(at("number").value);
-  await ask("PUT", `/v1/me/friends/${id}/`).catch((error) => {
+  await ask("PUT", `/v1/me/${READ}/${id}/`).catch((error) => {
     throw error.status === 404 ? new Error(`There is no person ${id}.`) : error;
   });
   at("befriend").reset();

@@ -75,7 +75,7 @@ def _streams(load: Load, service: Service) -> Streams | None:
 
 def _fill_pages(api: Api, people: Sequence[Person]) -> None:
     """Let so many people post that everybody has a friend's post, in a ring; wait for the last."""
-    apart = max(1, len(api.friends(people[0])) // 2)
+    apart = max(1, len(api.authors(people[0])) // 2)
     for author in people[::apart]:
         api.post(author, "hello")
     give_up_at = time.monotonic() + OPENED_WITHIN_S
@@ -105,7 +105,7 @@ def conclude(measured: Measured) -> None:
 def _circles(api: Api, people: Sequence[Person]) -> dict[int, frozenset[int]]:
     """Return each person's authors: friends, and themselves."""
     with ThreadPoolExecutor(READERS) as pool:
-        friends = pool.map(api.friends, people)
+        friends = pool.map(api.authors, people)
         return {one.id: circle | {one.id} for one, circle in zip(people, friends, strict=True)}
 
 

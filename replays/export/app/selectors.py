@@ -48,7 +48,7 @@ def reach_by_month(person_id: int) -> QuerySet[Any, Any]:
         visible(posts_due(person_id).live(), person_id)
         .annotate(month=Substr(Cast("created_at", CharField(max_length=26)), 1, 7))
         .values("author_id", "month")
-        .annotate(posts=Count("id", distinct=True), deliveries=Count("author__friendships__friend"))
+        .annotate(posts=Count("id", distinct=True), deliveries=Count("author__readers__reader"))
         .order_by("author_id", "month")
     )
 

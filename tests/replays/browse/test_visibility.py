@@ -7,7 +7,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
-from feed import friendships
+from feed import follows
 from feed.services import publish_post
 from feed.visibility import POLICIES
 from replays.browse import settings as configured
@@ -48,7 +48,7 @@ def test_after_a_block_no_cached_page_shows_the_others_posts(query, friends, set
     for reader, author in ((1, 2), (2, 1)):
         assert f"written by {author}" in client_of(reader).get(f"/v1/posts/{query}").text
 
-    friendships.block(1, 2)
+    follows.block(1, 2)
 
     for reader, author in ((1, 2), (2, 1)):
         assert f"written by {author}" not in client_of(reader).get(f"/v1/posts/{query}").text

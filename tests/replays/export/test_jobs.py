@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 from django.db.models.functions import Now
 
-from feed.friendships import unfriend
+from feed.follows import unfriend
 from feed.statements import insert_post
 from launch.processes import Processes
 from replays.export.app import services

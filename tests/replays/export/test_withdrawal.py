@@ -2,7 +2,7 @@
 
 import pytest
 
-from feed import friendships
+from feed import follows
 from feed.services import publish_post
 from replays.export.app import services
 from replays.export.app.models import ExportJob
@@ -56,7 +56,7 @@ def test_an_export_that_is_being_made_during_a_block_is_not_kept(texts, folder, 
     write = services._write_file
 
     def too_late(job):
-        friendships.block(2, 1)
+        follows.block(2, 1)
         write(job)
 
     monkeypatch.setattr(services, "_write_file", too_late)
@@ -69,8 +69,8 @@ def test_an_export_that_is_being_made_during_a_block_is_not_kept(texts, folder, 
 def test_a_new_friend_withdraws_no_export(texts, folder):
     ordered_export(1)
 
-    friendships.ask(1, 4)
-    friendships.ask(4, 1)
+    follows.ask(1, 4)
+    follows.ask(4, 1)
 
     assert ExportJob.objects.get().state == "ready"
     assert len(list(folder.iterdir())) == 1

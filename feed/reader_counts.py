@@ -1,4 +1,4 @@
-"""Numbers of friends who are delivered to, for counting deliveries."""
+"""Numbers of readers who are delivered to, for counting deliveries."""
 
 from collections.abc import Iterable
 
@@ -8,10 +8,10 @@ from feed.celebrities import deliverable
 from runtime.remembered import Remembered
 
 
-class FriendCounts:
-    """Numbers of friends who are delivered to, cached: counting them each time is expensive.
+class ReaderCounts:
+    """Numbers of readers who are delivered to, cached: counting them each time is expensive.
 
-    So counts of deliveries may miss friendships of the last ``keep_s`` seconds.
+    So counts of deliveries may miss readers of the last ``keep_s`` seconds.
     """
 
     def __init__(self, keep_s: float = 60.0) -> None:
@@ -21,6 +21,6 @@ class FriendCounts:
         """Return these numbers, of at least these persons."""
         known = self._counts.get()
         if unknown := set(person_ids) - known.keys():
-            counted = deliverable().filter(person_id__in=unknown).values_list("person_id")
-            known.update(dict.fromkeys(unknown, 0) | dict(counted.annotate(Count("friend_id"))))
+            counted = deliverable().filter(author_id__in=unknown).values_list("author_id")
+            known.update(dict.fromkeys(unknown, 0) | dict(counted.annotate(Count("reader_id"))))
         return known
