@@ -21,6 +21,9 @@ from lab.bench import bench
 from lab.bench.output import report_bench
 from lab.bench.record import FILE as BENCH
 from lab.bench.targets import Grid, choose
+from lab.challenge.run import PAGE as CHALLENGE
+from lab.challenge.run import challenge
+from lab.challenge.stages import chosen as chosen_stages
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Experiment, RunOptions
 from lab.listing import print_all, print_first
@@ -150,6 +153,15 @@ def make_figures(options: argparse.Namespace) -> int:
     return status
 
 
+def try_challenge(options: argparse.Namespace) -> int:
+    out = _out(options, "challenge")
+    claim(out)
+    stages = chosen_stages(options.stages, options.empty)
+    passed = challenge(options.start, stages, out, options.empty)
+    print_page(out / CHALLENGE)
+    return 0 if passed else 1
+
+
 def plan_capacity(options: argparse.Namespace) -> None:
     each, factor, users = options.requests_each, options.peak_factor, options.daily_users
     if users is None:
@@ -235,6 +247,15 @@ COMMANDS = {
         (
             "bench --stores setbased,ring",
             "bench --stores ring@cluster3 --people 1000 --friends 50,500 --seconds 2",
+        ),
+    ),
+    "challenge": Command(
+        "try your own feed in stages, in any language",
+        arguments.add_challenge,
+        try_challenge,
+        (
+            "challenge --start ./my-feed",
+            "challenge --start ./my-feed --stages 1,2",
         ),
     ),
     "advise": Command(

@@ -203,6 +203,17 @@ def add_plan(command: argparse.ArgumentParser) -> None:
     )
 
 
+def add_challenge(command: argparse.ArgumentParser) -> None:
+    start = "what starts your service (docs/challenge.md says what it gets, and has to answer)"
+    command.add_argument("--start", metavar="COMMAND", required=True, help=start)
+    stages = "numbers of stages (all; the last one only with --empty)"
+    command.add_argument("--stages", type=_numbers, metavar="N,N", help=stages)
+    empty = "what empties your cache, for the last stage; gets FOLDER like your service"
+    command.add_argument("--empty", metavar="COMMAND", help=empty)
+    out = "where to write the verdict as a page and as JSON (results/challenge-TIME)"
+    command.add_argument("--out", type=Path, metavar="DIR", help=out)
+
+
 def add_advise(command: argparse.ArgumentParser) -> None:
     graph = command.add_mutually_exclusive_group(required=True)
     graph.add_argument("--people", type=_positive, metavar="N", help="how many; with --friends")

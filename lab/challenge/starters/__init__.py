@@ -1,0 +1,1 @@
+"""Feeds to begin with, one file each, without packages."""

@@ -1,0 +1,184 @@
+"""A feed that passes the challenge, or has a planted mistake: FAULT=… python contestant.py
+
+Feeds are in memory; a log in FOLDER has what was accepted, and is read at the start.
+"""
+
+import csv
+import json
+import os
+import time
+from bisect import insort
+from collections import Counter, defaultdict
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import BoundedSemaphore, Lock, Timer
+from urllib.parse import parse_qs, urlsplit
+
+FAULTS = {
+    "drop": 1,
+    "double": 1,
+    "stranger": 1,
+    "forged": 1,
+    "left": 2,
+    "deleted": 2,
+    "late": 3,
+    "forgets": 4,
+    "slow celebrity": 5,
+    "queues all": 6,
+    "back": 3,
+    "empty": 7,
+}
+"""By name, the stage that each has to fail."""
+WORK_S = 0.004
+"""Of a post, one after another."""
+MOST_WAITING = 20
+LATE_S = 1.5
+
+
+class Feeds:
+    def __init__(self, tokens, edges, folder, fault=""):
+        assert fault in ("", *FAULTS)
+        self.person_of, self.fault = tokens, fault
+        self.readers, self.authors = defaultdict(set), defaultdict(set)
+        for author, reader in edges:
+            self.readers[author].add(reader)
+            self.authors[reader].add(author)
+        self.posts, self.deleted, self.feeds = {}, set(), defaultdict(list)
+        self.reads = Counter()
+        self.lock, self.places = Lock(), BoundedSemaphore(MOST_WAITING)
+        log = folder / "log"
+        if log.exists() and fault != "forgets":
+            for line in log.read_text().splitlines():
+                getattr(self, f"_{json.loads(line)[0]}")(*json.loads(line)[1:])
+        self.log = log.open("a", buffering=1)
+        self.cache = folder / "cache"
+        self.cache.touch()
+
+    def change(self, kind, *values):
+        """Log a change, and carry it out."""
+        self.log.write(json.dumps([kind, *values]) + "\n")
+        getattr(self, f"_{kind}")(*values)
+
+    def publish(self, author):
+        with self.lock:
+            time.sleep(WORK_S)
+            post_id = len(self.posts) + 1
+            self.change("post", post_id, author)
+            return {"id": post_id, "author": author, "created_at": ""}
+
+    def _post(self, post_id, author):
+        self.posts[post_id] = author
+        owners = [author, *self.readers[author]]
+        if self.fault == "slow celebrity":
+            time.sleep(len(owners) / 1000)
+        if self.fault == "stranger" and post_id % 40 == 0:
+            owners.append((author - 2) % len(self.person_of) + 1)
+        for number, owner in enumerate(owners):
+            if self.fault == "drop" and (post_id + number) % 40 == 0:
+                continue
+            if self.fault == "late" and post_id % 20 == 0:
+                Timer(LATE_S, insort, (self.feeds[owner], post_id)).start()
+                continue
+            self.feeds[owner].append(post_id)
+            if self.fault == "double" and post_id % 40 == 0:
+                self.feeds[owner].append(post_id)
+
+    def _delete(self, post_id):
+        if self.fault != "deleted":
+            self.deleted.add(post_id)
+
+    def _unfollow(self, reader, author):
+        self.readers[author].discard(reader)
+        if self.fault != "left":
+            self.authors[reader].discard(author)
+
+    def page(self, owner, before, limit):
+        if self.fault == "empty" and not self.cache.exists():
+            return {"posts": [], "next": None}
+        feed = self.feeds[owner]
+        self.reads[owner] += 1
+        if self.fault == "back" and not self.reads[owner] % 10:
+            feed = feed[:-5]
+        ids = [n for n in reversed(feed) if n < before and self.is_shown(owner, n)]
+        posts = [{"id": n, "author": self.author_of(n)} for n in ids[:limit]]
+        return {"posts": posts, "next": "more" if ids[limit:] else None}
+
+    def is_shown(self, owner, post_id):
+        author = self.posts[post_id]
+        reads = author == owner or author in self.authors[owner] or self.fault == "stranger"
+        return reads and post_id not in self.deleted
+
+    def author_of(self, post_id):
+        return self.posts[post_id] + (self.fault == "forged" and post_id % 40 == 0)
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # an answer is one packet
+
+    def do_POST(self):
+        feeds = self.server.feeds
+        self.rfile.read(int(self.headers["Content-Length"]))
+        if feeds.fault == "queues all":
+            self.answer(201, feeds.publish(self.person()))
+        elif feeds.places.acquire(blocking=False):
+            try:
+                self.answer(201, feeds.publish(self.person()))
+            finally:
+                feeds.places.release()
+        else:
+            self.answer(503, {})
+
+    def do_GET(self):
+        url = urlsplit(self.path)
+        if url.path == "/readyz":
+            return self.answer(200, {})
+        query = {name: int(value) for name, (value,) in parse_qs(url.query).items()}
+        with self.server.feeds.lock:
+            page = self.server.feeds.page(
+                self.person(), query.get("before", 2**63), query.get("limit", 20)
+            )
+        return self.answer(200, page)
+
+    def do_DELETE(self):
+        *_, kind, number, _ = self.path.split("/")
+        with self.server.feeds.lock:
+            if kind == "posts":
+                self.server.feeds.change("delete", int(number))
+            else:
+                self.server.feeds.change("unfollow", self.person(), int(number))
+        self.answer(204, None)
+
+    def person(self):
+        return self.server.feeds.person_of[self.headers["Authorization"].removeprefix("Bearer ")]
+
+    def answer(self, status, content):
+        body = b"" if content is None else json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args):
+        pass
+
+
+class Server(ThreadingHTTPServer):
+    request_queue_size = 1024
+
+
+def rows(name):
+    with Path(os.environ[name]).open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def main():
+    tokens = {row["token"]: int(row["person_id"]) for row in rows("TOKENS")}
+    edges = [(int(row["author_id"]), int(row["reader_id"])) for row in rows("EDGES")]
+    server = Server(("127.0.0.1", int(os.environ["PORT"])), Handler)
+    server.feeds = Feeds(tokens, edges, Path(os.environ["FOLDER"]), os.environ.get("FAULT", ""))
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""The challenge: a right feed passes every stage, and each planted mistake fails the right one."""
+
+import json
+import shutil
+import sys
+
+import pytest
+
+from lab.challenge import stages
+from lab.challenge.history import History, Operation, Page
+from lab.challenge.run import challenge
+from lab.challenge.stages import STAGES, chosen
+from lab.systems.api import Post
+from tests.lab.planted.contestant import FAULTS
+
+COMMAND = f"{sys.executable} -m tests.lab.planted.contestant"
+TIMED = (3, 5, 6)
+"""Stages that have to be in time."""
+EMPTY = "rm -f $FOLDER/cache"
+WORDS = {
+    "drop": "lacks post",
+    "double": "is on a page twice",
+    "stranger": "whom they don't follow",
+    "forged": "is shown as person",
+    "left": "after an unfollow",
+    "deleted": "is shown: person",
+    "late": "had to wait for longer than",
+    "forgets": "lacks post",
+    "slow celebrity": "beside a celebrity's",
+    "queues all": "were answered 201 within",
+    "back": "which it had shown",
+    "empty": "which it had shown",
+}
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(stages, "SETTLE_S", 2.0)
+    monkeypatch.setattr(stages, "RATED_S", 4.0)
+    monkeypatch.setattr(stages, "ABLE_S", 2.0)
+
+
+def tried(command, numbers, out):
+    challenge(command, chosen(numbers, EMPTY), out, EMPTY)
+    found = json.loads((out / "challenge.json").read_text())
+    assert (out / "challenge.html").exists()
+    return {verdict["stage"]: verdict for verdict in found["stages"]}
+
+
+@pytest.mark.alone
+def test_a_right_feed_passes_every_stage(tmp_path):
+    verdicts = tried(COMMAND, None, tmp_path)
+
+    assert [(it["stage"], it["wrong"]) for it in verdicts.values()] == [
+        (stage.number, []) for stage in STAGES
+    ]
+    assert all(verdict["compared"] > 100 for verdict in verdicts.values())
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(name, marks=pytest.mark.alone if n in TIMED else ())
+        for name, n in FAULTS.items()
+    ],
+)
+def test_each_planted_mistake_fails_the_right_stage_with_the_right_words(
+    fault, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("FAULT", fault)
+    number = FAULTS[fault]
+    verdicts = tried(COMMAND, [number], tmp_path)
+
+    assert [n for n, verdict in verdicts.items() if not verdict["passed"]] == [number]
+    assert any(WORDS[fault] in text for text in verdicts[number]["wrong"]), verdicts[number]
+
+
+@pytest.mark.parametrize(
+    ("program", "starter"),
+    [(sys.executable, "feed.py"), ("node", "feed.js"), ("go run", "feed.go")],
+)
+def test_starters_pass_the_first_stage_and_fail_others(program, starter, tmp_path):
+    if not shutil.which(program.split()[0]):
+        pytest.skip(f"no {program}")
+    verdicts = tried(f"{program} lab/challenge/starters/{starter}", [1, 4], tmp_path)
+
+    assert [verdict["passed"] for verdict in verdicts.values()] == [True, False]
+    assert verdicts[4]["kinds"].keys() >= {"double", "lost"}
+
+
+def test_what_never_answers_fails(tmp_path):
+    verdicts = tried("false", [1], tmp_path)
+
+    assert verdicts[1]["wrong"][0].startswith("service ended")
+
+
+def test_stages_are_chosen_by_number():
+    assert [stage.number for stage in chosen(None, None)] == [1, 2, 3, 4, 5, 6]
+    for numbers, what in (([9], "no stage 9"), ([7], "--empty")):
+        with pytest.raises(ValueError, match=what):
+            chosen(numbers, None)
+
+
+def asked(person, at, status=200, text="GET /v1/feed/"):
+    return Operation(person, text, at, at + 0.1, status)
+
+
+def test_a_page_is_compared_with_what_it_reaches():
+    history = History({1: frozenset({2}), 2: frozenset()})
+    for post_id in (1, 2, 3):
+        history.post(asked(2, post_id, 201, "POST /v1/posts/"), Post(post_id, 2))
+    history.read(Page(asked(1, 3.05), [Post(2, 2)], None, is_last=False))
+    history.read(Page(asked(1, 4.0), [Post(3, 2), Post(2, 2)], None, is_last=False))
+    assert history.contradictions == []
+
+    history.read(Page(asked(1, 5.0), [Post(3, 2)], None, is_last=True))
+    assert [it.kind for it in history.contradictions] == ["back"]
