@@ -109,10 +109,14 @@ class Result:
 
     @property
     def coverage(self) -> float | None:
-        """Deliveries that the audit compared with the store's, of those due (0 … 1)."""
+        """Deliveries that the audit compared with the store's, of those due (0 … 1).
+
+        None if it isn't known: somebody became a celebrity, whose first posts were delivered.
+        """
         if not self.due or self.audit is None:
             return None
-        return float(self.audit["expected"] - self.audit.get("merged", 0)) / self.due
+        share = float(self.audit["expected"] - self.audit.get("merged", 0)) / self.due
+        return share if share <= 1 else None
 
     @property
     def held(self) -> bool | None:
