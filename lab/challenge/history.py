@@ -13,6 +13,7 @@ class Operation(NamedTuple):
     """A request and its answer. Times are in seconds since the stage began."""
 
     person: int
+    """0: not known."""
     text: str
     """Method and path."""
     asked_at: float
@@ -23,12 +24,11 @@ class Operation(NamedTuple):
     """What the answer says, like "post 12"."""
 
     def __str__(self) -> str:
-        answer = self.status or "not"
+        who = f"person {self.person}" if self.person else "somebody"
         note = f" ({self.note})" if self.note else ""
-        return (
-            f"person {self.person} asked {self.text} at {self.asked_at:.3f} s, and was answered "
-            f"{answer}{note} at {self.answered_at:.3f} s"
-        )
+        answer = f"was answered {self.status}{note} at" if self.status else "had no answer by"
+        asked = f"{who} asked {self.text} at {self.asked_at:.3f} s"
+        return f"{asked}, and {answer} {self.answered_at:.3f} s"
 
     @property
     def seconds(self) -> float:

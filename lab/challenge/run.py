@@ -10,6 +10,7 @@ from lab.challenge.contestant import Contestant
 from lab.challenge.history import Contradiction
 from lab.challenge.stages import STAGES, Failed, Stage
 from lab.progress import console, stage
+from lab.reporting.formats import number
 from lab.reporting.page import Cell, Chip, Listing, Page, Table
 from launch.processes import Processes, RunFailed
 
@@ -101,11 +102,13 @@ def page_of(start: str, verdicts: Sequence[Verdict]) -> Page:
             text_of[verdict.stage],
             f"{verdict.requests:,}",
             f"{verdict.compared:,}",
-            ", ".join(f"{name} {value:.3g}" for name, value in verdict.figures.items()),
+            ", ".join(
+                f"{key.replace('_', ' ')} {number(it)}" for key, it in verdict.figures.items()
+            ),
         ]
         for verdict in verdicts
     ]
-    head = ("stage", "verdict", "what it asks for", "requests", "compared", "figures")
+    head = ("stage", "verdict", "what it asks for", "requests", "compared", "measured")
     wrong = [
         Listing(f"Stage {verdict.stage}, what was wrong", verdict.wrong)
         for verdict in verdicts

@@ -151,8 +151,8 @@ def overload(service: Contestant) -> Mapping[str, float]:
     goodput = sum(one.status == 201 for one in answers) / OVERLOAD_S
     if goodput < GOODPUT_SHARE * able:
         what = (
-            f"of {len(answers) / OVERLOAD_S:.3g} posts/s only {goodput:.3g} were answered 201 "
-            f"within {PATIENCE_S:g} s, where {able:.3g} had been possible"
+            f"of {len(answers) / OVERLOAD_S:,.0f} posts/s only {goodput:,.0f} were answered 201 "
+            f"within {PATIENCE_S:g} s, where {able:,.0f} had been possible"
         )
         raise Failed("slow", what, max(answers, key=lambda one: one.seconds))
     _settle(service)
