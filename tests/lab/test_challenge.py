@@ -79,7 +79,8 @@ def test_each_planted_mistake_fails_the_right_stage_with_the_right_words(
     ("program", "starter"),
     [(sys.executable, "feed.py"), ("node", "feed.js"), ("go run", "feed.go")],
 )
-def test_starters_pass_the_first_stage_and_fail_others(program, starter, tmp_path):
+def test_starters_pass_the_first_stage_and_fail_others(program, starter, tmp_path, monkeypatch):
+    monkeypatch.setenv("GOTMPDIR", str(tmp_path))  # a killed "go run" leaves its files
     if not shutil.which(program.split()[0]):
         pytest.skip(f"no {program}")
     verdicts = tried(f"{program} lab/challenge/starters/{starter}", [1, 4], tmp_path)
