@@ -16,6 +16,7 @@ from typing import Any
 from lab.challenge.history import History, Operation, Page
 from lab.running.load import as_arguments
 from lab.systems.api import Post
+from lab.systems.service import edges
 from launch.processes import HERE, Processes, RunFailed, free_port
 from launch.service import is_ready
 
@@ -48,12 +49,12 @@ class Contestant:
             "FOLDER": str(folder / "data"),
         }
         (folder / "data").mkdir(parents=True)
-        edges = _edges(processes, graph)
-        _write(folder / "edges.csv", ("author_id", "reader_id"), edges)
+        found = edges(processes, graph, "follows")
+        _write(folder / "edges.csv", ("author_id", "reader_id"), found)
         tokens = [(person, secrets.token_hex(8)) for person in self.people]
         _write(folder / "tokens.csv", ("person_id", "token"), tokens)
         authors: dict[int, set[int]] = {person: set() for person in self.people}
-        for author, reader in edges:
+        for author, reader in found:
             authors[reader].add(author)
         self.authors = {reader: frozenset(of) for reader, of in authors.items()}
         self.history = History(self.authors)
@@ -208,14 +209,6 @@ class Contestant:
             self._opened.append(self._connections.one)
         connection: http.client.HTTPConnection = self._connections.one
         return connection
-
-
-def _edges(processes: Processes, graph: Mapping[str, int]) -> list[tuple[int, int]]:
-    """Return (author, reader) of everybody who follows somebody."""
-    options = (f"--{name}={value}" for name, value in graph.items())
-    command = (sys.executable, "manage.py", "list_edges", *options, "--skip-checks")
-    rows = csv.DictReader(processes.lines("edges", command, {"FEED_EDGES": "follows"}))
-    return [(int(row["author_id"]), int(row["reader_id"])) for row in rows]
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

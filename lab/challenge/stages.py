@@ -1,16 +1,17 @@
 """The stages of the challenge: each a load on a fresh service, and what it has to stand."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import cycle, islice, takewhile
-from statistics import quantiles
-from threading import Event, Thread
 
-from lab.challenge.contestant import Contestant
+from lab.challenge.contestant import TIMEOUT_S, Contestant
 from lab.challenge.history import Contradiction, Operation
+from lab.faults.running import repeated
+from lab.results.figures import percentiles
 from launch.processes import RunFailed
 
 CLIENTS = 8
@@ -18,7 +19,7 @@ SETTLE_S = 5.0
 """Time for what is delivered after its 201."""
 DEADLINE_S = 1.0
 RATE, RATED_S = 50, 10.0
-LATE_SHARE = 0.01
+LATE_SHARE, P99 = 0.01, ("p99",)
 WATCH_EVERY_S = 0.05
 FANS = 5_000
 OVER = 3.0
@@ -63,7 +64,7 @@ def change(service: Contestant) -> Mapping[str, float]:
     _settle(service)
     service.history.grace_s = SETTLE_S
     changes = 0
-    for author in islice(service.people, 0, None, 5):
+    for author in service.people[::5]:
         reader = service.readers_of(author)[0]
         _expect(204, service.unfollow(reader, author))
         service.read_all(reader)
@@ -80,7 +81,7 @@ def change(service: Contestant) -> Mapping[str, float]:
 def deadline(service: Contestant) -> Mapping[str, float]:
     """RATE posts/s for RATED_S: shown to watched followers within DEADLINE_S, 99 % of them."""
     service.history.grace_s = DEADLINE_S + RATED_S  # what is late is counted here, not as lost
-    watched = [*islice(service.people, 0, None, 20)]
+    watched = service.people[::20]
     with _watching(service, watched):
         _post_at(service, RATE, RATED_S)
         time.sleep(SETTLE_S)
@@ -89,7 +90,7 @@ def deadline(service: Contestant) -> Mapping[str, float]:
         for reader in watched
         for post_id in service.history.due(reader, service.now)
     ]
-    slow = sorted(it for it in times if it[0] > DEADLINE_S)
+    slow = sorted(waited for waited in times if waited[0] > DEADLINE_S)
     if len(slow) > LATE_SHARE * len(times):
         seconds, reader, post_id = slow[-1]
         what = (
@@ -98,12 +99,15 @@ def deadline(service: Contestant) -> Mapping[str, float]:
         )
         raise Failed("late", what, service.history.accepted[post_id])
     _settle(service)
-    return {"posts": len(service.history.accepted), "p99_s": _p99(it[0] for it in times)}
+    return {
+        "posts": len(service.history.accepted),
+        "p99_s": percentiles([seconds for seconds, *_ in times], P99)["p99"] or 0.0,
+    }
 
 
 def survive(service: Contestant) -> Mapping[str, float]:
     """The processes are killed under load and started again: what was answered 201 stays."""
-    with _posting(service, CLIENTS):
+    with _posting(service):
         _wait_for_posts(service, 50)
         before = service.history.unanswered
         service.kill()
@@ -117,11 +121,11 @@ def survive(service: Contestant) -> Mapping[str, float]:
 
 def celebrity(service: Contestant) -> Mapping[str, float]:
     """Person 1 has FANS followers, and posts; the posts of others are still in time."""
-    others = [*islice(service.people, 100, None, 1000)]
+    others = service.people[100::1000]
     watched = [service.readers_of(author)[-1] for author in others]
     service.history.grace_s = SETTLE_S * 4
     with _watching(service, watched):
-        with _running(lambda: service.post(1)):
+        with repeated(partial(service.post, 1)):
             until = service.now + RATED_S
             for author in takewhile(lambda _: service.now < until, cycle(others)):
                 service.post(author)
@@ -144,7 +148,7 @@ def celebrity(service: Contestant) -> Mapping[str, float]:
 def overload(service: Contestant) -> Mapping[str, float]:
     """OVER times what it can do: it still answers GOODPUT_SHARE of that in PATIENCE_S."""
     began = service.now
-    with _posting(service, CLIENTS):
+    with _posting(service):
         time.sleep(ABLE_S)
     able = len(service.history.accepted) / (service.now - began)
     answers = service.post_openly(max(1, round(OVER * able)), OVERLOAD_S, PATIENCE_S)
@@ -163,7 +167,7 @@ def heal(service: Contestant) -> Mapping[str, float]:
     """Its cache is emptied under load: feeds are right all the same, SETTLE_S later at most."""
     posts = _post_by_all(service, 200)
     _settle(service)
-    with _posting(service, CLIENTS):
+    with _posting(service):
         time.sleep(1)
         service.empty_cache()
         time.sleep(1)
@@ -212,7 +216,7 @@ def chosen(numbers: Sequence[int] | None, empty: str | None) -> list[Stage]:
         return [stage for stage in STAGES if stage.run is not heal or empty]
     if unknown := {*numbers} - known.keys():
         raise ValueError(f"--stages: there is no stage {min(unknown)}, but 1 to {len(STAGES)}")
-    if known[len(STAGES)].number in numbers and not empty:
+    if len(STAGES) in numbers and not empty:
         raise ValueError("stage 7 needs --empty, the command that empties your cache")
     return [known[number] for number in numbers]
 
@@ -243,51 +247,30 @@ def _settle(service: Contestant, owners: list[int] | None = None) -> None:
         raise Failed("refused", "a feed could not be read to its end", failed)
 
 
-@contextmanager
-def _running(*steps: Callable[[], object]) -> Iterator[None]:
-    """Repeat steps, each in a thread, while the block runs."""
-    ended = Event()
-
-    def repeat(step: Callable[[], object]) -> None:
-        while not ended.is_set():
-            step()
-
-    threads = [Thread(target=repeat, args=(step,), daemon=True) for step in steps]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        for thread in threads:
-            thread.join()
-
-
-def _posting(service: Contestant, clients: int) -> AbstractContextManager[None]:
+def _posting(service: Contestant) -> AbstractContextManager[None]:
+    """Let CLIENTS people post again and again."""
     authors = cycle(service.people)
 
     def step() -> None:
         if service.post(next(authors)).status != 201:
             time.sleep(0.05)
 
-    return _running(*[step] * clients)
+    return repeated(*[step] * CLIENTS)
 
 
-def _watching(service: Contestant, readers: list[int]) -> AbstractContextManager[None]:
-    def watch(reader: int) -> None:
-        service.read(reader)
-        time.sleep(WATCH_EVERY_S)
-
-    return _running(*(lambda reader=reader: watch(reader) for reader in readers))
+def _watching(service: Contestant, readers: Iterable[int]) -> AbstractContextManager[None]:
+    """Look at the first pages of some people again and again."""
+    looks = [partial(service.read, reader) for reader in readers]
+    return repeated(*looks, every_s=WATCH_EVERY_S)
 
 
-def _post_at(service: Contestant, rate: float, seconds: float, timeout_s: float = 10.0) -> None:
+def _post_at(service: Contestant, rate: float, seconds: float) -> None:
     """Post at a fixed rate, answered or not."""
     authors, began = cycle(service.people), time.monotonic()
-    with ThreadPoolExecutor(int(rate * timeout_s) + 1) as clients:
+    with ThreadPoolExecutor(int(rate * TIMEOUT_S) + 1) as clients:
         for number in range(int(rate * seconds)):
             time.sleep(max(0.0, began + number / rate - time.monotonic()))
-            clients.submit(service.post, next(authors), timeout_s=timeout_s)
+            clients.submit(service.post, next(authors))
 
 
 def _wait_for_posts(service: Contestant, count: int, within_s: float = 30.0) -> None:
@@ -304,8 +287,3 @@ def _shown_s(service: Contestant, reader: int, post_id: int) -> float:
     shown_at = service.history.shown_at(reader, post_id)
     asked_at = service.history.accepted[post_id].asked_at
     return (shown_at if shown_at is not None else service.now) - asked_at
-
-
-def _p99(values: Iterator[float]) -> float:
-    found = list(values)
-    return quantiles(found, n=100)[98] if len(found) > 1 else max(found, default=0.0)

@@ -5,6 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 from lab.faults.fault import fault, on_server, with_broker, with_queue
 from lab.faults.readers import PENDING, Readers
@@ -60,12 +61,14 @@ def _stopped(running: Running) -> tuple[int, int]:
     return pid, running.query(PENDING)
 
 
-@fault(
+worker_fault = partial(
+    fault, at_stake="posts in flight", needs=(on_server, with_queue), refuses=False
+)
+
+
+@worker_fault(
     "A process of the queue's workers is killed in its transaction.",
-    at_stake="posts in flight",
-    needs=(on_server, with_queue),
     safeguard="receipts",
-    refuses=False,
     around=supervised,
 )
 def queue_child_killed(running: Running, readers: Readers) -> int:
@@ -74,12 +77,9 @@ def queue_child_killed(running: Running, readers: Readers) -> int:
     return lost
 
 
-@fault(
+@worker_fault(
     "The queue's workers are killed with all their processes, one of them in its transaction.",
-    at_stake="posts in flight",
-    needs=(on_server, with_queue),
     safeguard="receipts",
-    refuses=False,
 )
 def queue_worker_killed(running: Running, readers: Readers) -> int:
     _, lost = _stopped(running)
@@ -89,12 +89,9 @@ def queue_worker_killed(running: Running, readers: Readers) -> int:
     return lost
 
 
-@fault(
+@worker_fault(
     "The queue's workers are asked to end (SIGTERM), one of them in its transaction.",
-    at_stake="posts in flight",
-    needs=(on_server, with_queue),
     no_control="most queues let their workers finish, and then nothing is harmed",
-    refuses=False,
     around=supervised,
 )
 def queue_worker_terminated(running: Running, readers: Readers) -> int:

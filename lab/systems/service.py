@@ -3,7 +3,7 @@
 import csv
 import secrets
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -13,7 +13,7 @@ from lab.systems import pythons
 from lab.systems.api import READERS, Api, Person, read_people
 from lab.systems.audit import Friends
 from lab.systems.variants import AdapterVariant, TargetVariant
-from launch.processes import RunFailed
+from launch.processes import Processes, RunFailed
 from launch.service import CORES, Receipt, Seed, Service, is_ready
 
 ROLES = {"web", "workers", "database", "redis", "broker", "proxy", "collector"}
@@ -21,6 +21,14 @@ VERSIONS = (
     "from importlib.metadata import version; import sys; "
     "print(', '.join(f'{name} {version(name)}' for name in sys.argv[1:]))"
 )
+
+
+def edges(processes: Processes, graph: Mapping[str, object], kind: str) -> list[tuple[int, int]]:
+    """Return (author, reader) of everybody who reads somebody; ``kind``: as FEED_EDGES."""
+    options = (f"--{name}={value}" for name, value in graph.items())
+    command = (sys.executable, "manage.py", "list_edges", *options, "--skip-checks")
+    rows = csv.DictReader(processes.lines("edges", command, {"FEED_EDGES": kind}))
+    return [(int(row["author_id"]), int(row["reader_id"])) for row in rows]
 
 
 class OutsideService(Service):
@@ -58,11 +66,7 @@ class OutsideService(Service):
 
     def friendships(self, seed: Seed) -> list[tuple[int, int]]:
         """Return the seed's friendships, each as (person, friend) and (friend, person)."""
-        options = seed._replace(password=None).arguments().items()
-        graph = (f"--{name}={value}" for name, value in options)
-        command = (sys.executable, "manage.py", "list_edges", *graph, "--skip-checks")
-        rows = csv.DictReader(self.processes.lines("friendships", command, {}))
-        return [(int(row["author_id"]), int(row["reader_id"])) for row in rows]
+        return edges(self.processes, seed._replace(password=None).arguments(), "friends")
 
     def drain(self) -> Generator[int]:
         """Yield nothing: what is left to deliver shows in the feeds alone."""
