@@ -216,11 +216,14 @@ def add_challenge(command: argparse.ArgumentParser) -> None:
 
 def add_advise(command: argparse.ArgumentParser) -> None:
     graph = command.add_mutually_exclusive_group(required=True)
-    graph.add_argument("--people", type=_positive, metavar="N", help="how many; with --friends")
+    graph.add_argument("--people", type=_positive, metavar="N", help="how many; with their --friends")
     degrees = "CSV: one person's number of friends, or friends,people, a line"
     graph.add_argument("--degrees", type=Path, metavar="FILE", help=degrees)
     command.add_argument("--friends", type=_above_0, help="mean; with --people")
-    most = "friends of the person who has most (default: the mean)"
+    followers = "instead of friends: readers of a post, mean; whom one person follows, mean"
+    command.add_argument("--followers", type=_above_0, help=followers)
+    command.add_argument("--following", type=_above_0, help="the second of these")
+    most = "readers of the person who has most (default: the mean)"
     command.add_argument("--largest", type=_positive, help=most)
     load = command.add_mutually_exclusive_group(required=True)
     load.add_argument("--posts-per-s", type=_above_0, help="at the peak")

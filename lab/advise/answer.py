@@ -11,7 +11,7 @@ from lab.advise.model import (
     Needs,
     advised,
     crossover,
-    most_friends_in,
+    most_readers_in,
     needs,
     rate_at,
     reads_to_push_for,
@@ -198,8 +198,10 @@ def _compared(advice: Advice) -> Table:
 def _source_of(needed: Needs, situation: Situation) -> str:
     if needed.delivery is None:
         measured = f"{MIXED}, {needed.candidate.friends:,} friends"
-        is_projected = situation.friends != needed.candidate.friends
-        return f"{measured}, projected to {situation.friends:,.0f}" if is_projected else measured
+        yours = dict.fromkeys((situation.followers, situation.following))
+        if [*yours] == [needed.candidate.friends]:
+            return measured
+        return f"{measured}, projected to {' and '.join(f'{number:,.0f}' for number in yours)}"
     return f"{BOTH}, {needed.delivery.projected}" if needed.delivery.projected else BOTH
 
 
@@ -304,14 +306,14 @@ def _whom_to_pull(advice: Advice, push: Needs, delivery: Delivery) -> Iterator[l
         yield ["reads per post from which push is cheaper", reads, yours, BOTH]
         cost = reads_to_push_for(delivery, pull.candidate)
         what = "push to a reader who reads at least (per post of the author)"
-        note = f"you: {number(reads_each)} on average; the number of friends cancels"
+        note = f"you: {number(reads_each)} on average; the number of readers cancels"
         yield [what, number(cost), note, BOTH]
-    most = most_friends_in(situation.lag_ms, push, delivery) / situation.active
+    most = most_readers_in(situation.lag_ms, push, delivery) / situation.active
     is_late = situation.largest > most
     hint = f"FEED_PULL_ABOVE={most:.0f}" if is_late else "all can be pushed"
     note = f"largest: {situation.largest:,}: {hint}"
-    friends = f"{most:,.0f}" if is_late else "nobody"
-    yield ["pull authors above (friends; lag)", friends, note, BENCH]
+    readers = f"{most:,.0f}" if is_late else "nobody"
+    yield ["pull authors above (readers; lag)", readers, note, BENCH]
     is_costly = cost is not None and reads_each < cost
     if is_costly or is_late:
         yield ["what binds", "cost" if is_costly else "lag", "", BOTH]

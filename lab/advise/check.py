@@ -50,7 +50,8 @@ def _pairs(
             seed, reads = result.environment["seed"], result.extra.get("reads") or 0.0
             situation = Situation(
                 people=seed["people"],
-                friends=seed["friends"],
+                followers=seed["friends"],
+                following=seed["friends"],
                 largest=seed["friends"],
                 posts_per_s=posts / result.window_s,
                 reads_per_post=reads / posts,

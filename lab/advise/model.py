@@ -1,9 +1,9 @@
 """How much of everything a situation needs.
 
-With p posts/s, r reads per post, and D = friends * active + 1 deliveries per post:
+With p posts/s, r reads per post, and D = followers * active + 1 deliveries per post:
 
 - cores of a role = p * (its part of a post) + p * D * (its part of a delivery)
-  + p * r * (its part of a page; of pull also friends * its part of one merged friend);
+  + p * r * (its part of a page; of pull also following * its part of one merged author);
 - a delivery costs what it costs in batches of p * linger / drainers posts (inline: of one);
 - whatever the rate, a drainer and the servers that it asks for posts use their base;
 - there are as many drainers as keep each of them below the share that may be busy;
@@ -90,7 +90,7 @@ def _needs(candidate: Candidate, situation: Situation, drainers: int) -> Needs:
         role: (
             posts * (candidate.post_us.get(role, 0.0) + per_post * delivered_us.get(role, 0.0))
             + reads * candidate.read_us.get(role, 0.0)
-            + reads * situation.friends * candidate.merged_us.get(role, 0.0)
+            + reads * situation.following * candidate.merged_us.get(role, 0.0)
         )
         / 1e6
         + candidate.base_cores.get(role, 0.0) * (1 if role == "web" else max(1, drainers))
@@ -149,13 +149,13 @@ def rate_at(used: Callable[[Situation], float], limit: float, situation: Situati
 def reads_to_push_for(delivery: Delivery, pull: Candidate) -> float | None:
     """Return the reads by a reader per post of an author from which pushing to them costs less.
 
-    A delivery over a merged author; the number of friends is in both and cancels.
+    A delivery over a merged author; the number of readers is in both and cancels.
     """
     merged_us = sum(pull.merged_us.values())
     return delivery.us / merged_us if merged_us else None
 
 
-def most_friends_in(lag_ms: float, push: Needs, delivery: Delivery) -> float:
+def most_readers_in(lag_ms: float, push: Needs, delivery: Delivery) -> float:
     """Return the deliveries of one post that one process makes within the budget for lag."""
     left_ms = lag_ms - (push.candidate.linger_ms if push.drainers else 0.0)
     return max(0.0, left_ms * 1000 / delivery.us)

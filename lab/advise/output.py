@@ -22,7 +22,7 @@ POINTS = 41
 LIMITS = (
     "A model, from CPU that was measured on one machine; nothing here was run at this size.",
     "Cores are of this machine's kind.",
-    "Authors post alike, whatever their number of friends.",
+    "Authors post alike, whatever their number of readers.",
     "Rows of posts and friendships, replicas, replication and the network's own work are not "
     "counted.",
     "A projected figure lies outside what was measured.",
@@ -58,7 +58,10 @@ def page_of(advice: Advice) -> Page:
 
 
 def title(situation: Situation) -> str:
-    people = f"{situation.people:,} people, {situation.friends:,.4g} friends each"
+    friends = f"{situation.followers:,.4g} friends each"
+    if situation.followers != situation.following:
+        friends = f"{situation.followers:,.4g} followers, {situation.following:,.4g} followed each"
+    people = f"{situation.people:,} people, {friends}"
     load = f"{situation.posts_per_s:,.4g} posts/s, {situation.reads_per_post:g} reads per post"
     return f"{people} ({situation.largest:,} at most), {situation.active:.0%} come: {load}"
 

@@ -14,16 +14,18 @@ class Situation:
     """The people, their load at the peak, and what may be bought."""
 
     people: int
-    friends: float
-    """Mean."""
+    followers: float
+    """Readers of a post besides its author, mean; friends are followers and followed alike."""
+    following: float
+    """Authors whom a reader follows, mean."""
     largest: int
-    """Friends of the person who has most."""
+    """Followers of the person who has most."""
     posts_per_s: float
     reads_per_post: float
     active: float = 1
     """Share of the people who come (0 … 1); nothing is delivered to the others."""
     lag_ms: float = 1_000
-    """Budget: from the post until all friends see it."""
+    """Budget: from the post until all readers see it."""
     kept: int = 800
     """Entries per timeline."""
     busy: float = 0.5
@@ -37,12 +39,12 @@ class Situation:
         for name in ("active", "busy"):
             if not 0 < getattr(self, name) <= 1:
                 raise ValueError(f"--{name} must be above 0 and at most 1")
-        if self.friends < 1:
-            raise ValueError("people need 1 friend or more in the mean (--friends)")
-        if self.largest < self.friends:
-            raise ValueError(f"--largest must be {ceil(self.friends):,} or more, the mean")
+        if min(self.followers, self.following) < 1:
+            raise ValueError("people need 1 friend or more in the mean, or 1 follower and 1 followed")
+        if self.largest < self.followers:
+            raise ValueError(f"--largest must be {ceil(self.followers):,} or more, the mean")
         if self.people <= self.largest:
-            raise ValueError(f"--people must be above {self.largest:,}, the friends of one person")
+            raise ValueError(f"--people must be above {self.largest:,}, the readers of one person")
         if not isfinite(self.reads_per_post) or self.reads_per_post < 0:
             raise ValueError("--reads-per-post must be 0 or more")
 
@@ -54,7 +56,7 @@ class Situation:
     @property
     def recipients(self) -> float:
         """Deliveries per post, without the author's own."""
-        return self.friends * self.active
+        return self.followers * self.active
 
     @property
     def deliveries_per_s(self) -> float:
@@ -67,22 +69,25 @@ class Situation:
 
 def situation_of(options: argparse.Namespace) -> Situation:
     """Return what the command line says. Raises ValueError."""
-    if options.degrees and (options.friends or options.largest):
+    one_way = (options.followers, options.following)
+    if options.degrees and any((options.friends, *one_way, options.largest)):
         raise ValueError("--degrees says what --friends and --largest would: leave them out")
-    if options.people and not options.friends:
-        raise ValueError("--people needs --friends")
     if options.degrees:
         people, friends, largest = degrees(options.degrees)
+        one_way = (friends, friends)
     else:
-        people, friends = options.people, options.friends
-        largest = options.largest or ceil(friends)
+        if options.friends and not any(one_way):
+            one_way = (options.friends, options.friends)
+        elif options.friends or not all(one_way):
+            raise ValueError("--people needs --friends, or --followers and --following")
+        people, largest = options.people, options.largest or ceil(one_way[0])
     posts_per_s, reads = options.posts_per_s, options.reads_per_post
     if posts_per_s is None:
         mean = load_calculator.mean_rps(options.daily_users, options.requests_each)
         posts_per_s = load_calculator.peak_rps(mean, options.peak_factor) / (1 + reads)
     same = ("active", "lag_ms", "kept", "busy", "database_cores", "node_gib")
     others = {name: getattr(options, name) for name in same}
-    return Situation(people, friends, largest, posts_per_s, reads, **others)
+    return Situation(people, *one_way, largest, posts_per_s, reads, **others)
 
 
 def degrees(path: Path) -> tuple[int, float, int]:

@@ -23,7 +23,7 @@ from lab.advise.candidates import (
 )
 from lab.advise.cells import Cells, NotMeasured
 from lab.advise.check import check
-from lab.advise.model import crossover, most_friends_in, needs, rate_at, reads_to_push_for
+from lab.advise.model import crossover, most_readers_in, needs, rate_at, reads_to_push_for
 from lab.advise.queues import queue_costs
 from lab.advise.situation import Situation, degrees
 from lab.bench.record import Record
@@ -33,7 +33,9 @@ from lab.results.result import Result
 from tests.lab.test_report import CLEAN, ENVIRONMENT
 
 NONE = dict.fromkeys(ROLES, 0.0)
-HERE = Situation(people=10_000, friends=99, largest=5_000, posts_per_s=100, reads_per_post=10)
+HERE = Situation(
+    people=10_000, followers=99, following=99, largest=5_000, posts_per_s=100, reads_per_post=10
+)
 RING_NAME = "mysql_tuned-outbox-ring"
 
 
@@ -173,9 +175,19 @@ def test_whom_to_pull_by_cost_and_by_lag():
     found = needs(RING, HERE)
 
     assert reads_to_push_for(found.delivery, PULL) == pytest.approx(found.delivery.us / 4)
-    assert most_friends_in(1_000, found, found.delivery) == pytest.approx(
+    assert most_readers_in(1_000, found, found.delivery) == pytest.approx(
         925_000 / found.delivery.us
     )
+
+
+def test_followers_are_delivered_to_and_the_followed_are_merged():
+    more, others = replace(HERE, followers=198), replace(HERE, following=198)
+    merged = HERE.reads_per_s * 99 * 4 / 1e6
+
+    assert needs(RING, others) == needs(RING, HERE)
+    assert needs(RING, more).total > needs(RING, HERE).total
+    assert needs(PULL, more) == needs(PULL, HERE)
+    assert needs(PULL, others).total == pytest.approx(needs(PULL, HERE).total + merged)
 
 
 def test_a_full_role_has_a_rate():
@@ -189,7 +201,7 @@ def test_a_full_role_has_a_rate():
 def test_a_limit_at_batches_that_were_not_measured_has_no_rate():
     """100/s are batches dense enough for 1,000 people; at half of that a web core is full."""
     ring = replace(RING, cells=Cells("ring", rows(1_000)))
-    there = replace(HERE, people=5_001, friends=499, reads_per_post=30)
+    there = replace(HERE, people=5_001, followers=499, following=499, reads_per_post=30)
     _, _, breaks, *_ = tables(advice(there, ring))
 
     limits = {row[0].partition(" (")[0]: row[1] for row in breaks.rows}
@@ -202,7 +214,7 @@ def test_what_cannot_matter_is_left_out():
 
     assert [row[0] for row in needed.rows if "cores" in row[0]] == ["cores, web", "cores, workers"]
     assert [row[0] for row in breaks.rows] == ["one web core (add processes)"]
-    assert pulled.rows[-1][:2] == ["pull authors above (friends; lag)", "nobody"]
+    assert pulled.rows[-1][:2] == ["pull authors above (readers; lag)", "nobody"]
 
 
 def test_a_cluster_is_as_large_as_memory_or_cores_need():
@@ -482,6 +494,7 @@ def test_the_command_writes_a_page_that_names_its_sources(folders, tmp_path, cap
         (["--largest=50"], "--largest must be 99 or more"),
         (["--largest=10000"], "--people must be above 10,000"),
         (["--friends=0.5"], "people need 1 friend or more"),
+        (["--followers=99"], "--people needs --friends, or --followers and --following"),
         (["--daily-users=5"], "not allowed with"),
         (["--degrees=none.csv"], "not allowed with"),
         (["--costs=nowhere"], "--costs needs one bench"),
