@@ -216,7 +216,7 @@ def add_challenge(command: argparse.ArgumentParser) -> None:
 
 def add_advise(command: argparse.ArgumentParser) -> None:
     graph = command.add_mutually_exclusive_group(required=True)
-    graph.add_argument("--people", type=_positive, metavar="N", help="how many; with their --friends")
+    graph.add_argument("--people", type=_positive, metavar="N", help="how many; with --friends")
     degrees = "CSV: one person's number of friends, or friends,people, a line"
     graph.add_argument("--degrees", type=Path, metavar="FILE", help=degrees)
     command.add_argument("--friends", type=_above_0, help="mean; with --people")

@@ -40,7 +40,9 @@ class Situation:
             if not 0 < getattr(self, name) <= 1:
                 raise ValueError(f"--{name} must be above 0 and at most 1")
         if min(self.followers, self.following) < 1:
-            raise ValueError("people need 1 friend or more in the mean, or 1 follower and 1 followed")
+            raise ValueError(
+                "people need 1 friend or more in the mean, or 1 follower and 1 followed"
+            )
         if self.largest < self.followers:
             raise ValueError(f"--largest must be {ceil(self.followers):,} or more, the mean")
         if self.people <= self.largest:

@@ -1,6 +1,7 @@
 """Starts our own service for the challenge: SQLite, and a Redis that keeps nothing on disk.
 
-python -m lab challenge --start "python -m lab.challenge.ours"
+python -m lab challenge --start "python -m lab.challenge.ours" \
+    --empty 'redis-cli -u $(cat $FOLDER/redis_url) flushall'
 """
 
 import csv
@@ -33,6 +34,7 @@ def main() -> None:
                 people = len(list(csv.DictReader(file)))
             service.prepare(Seed(people, friends=0, graph=os.environ["EDGES"]))
         service.start()
+        (folder / "redis_url").write_text(service.environments[0]["REDIS_URL"])
         signal.pause()
 
 

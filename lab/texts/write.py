@@ -1,7 +1,8 @@
 """Tables, figures and pictures in the documents, written from results.
 
 ``<!-- figures: FOLDER+FOLDER: COLUMN, COLUMN -->…<!-- /figures -->`` holds a table of variants,
-``<!-- figures: FOLDER VARIANT: COLUMN -->…<!-- /figures -->`` a single figure.
+with ``FOLDER VARIANT`` or ``FOLDER VARIANT,LOAD`` a single figure, and with ``FOLDER by-load`` a
+table of variants by loads, whose cells say what isn't 0.
 """
 
 import re
@@ -27,6 +28,8 @@ TEXTS = [
 MARKED = re.compile(
     r"(<!-- figures: (\S+?)(?: (\S+))?: (.*?) -->)(.*?)(<!-- /figures -->)", re.DOTALL
 )
+BY_LOAD = "by-load"
+NOTHING = ("0", "-")
 MEASURED = (
     *(
         "accounts",
@@ -66,7 +69,10 @@ def write(text: str, folder: Path = COMMITTED) -> str:
         if not all(path.exists() for path in folders):
             return found[0]
         compared, labels = [comparison(path) for path in folders], columns.split(", ")
-        new = _median(compared[0], variant, columns) if variant else _table(compared, labels)
+        if variant == BY_LOAD:
+            new = _by_load(compared, labels)
+        else:
+            new = _median(compared[0], variant, columns) if variant else _table(compared, labels)
         return f"{begin}{new}{end}"
 
     return MARKED.sub(written, text)
@@ -84,6 +90,23 @@ def _table(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
         for summary in one.summaries:
             cells = [_write(one, summary, label) for label in labels]
             rows.append([f"`{summary.name}`{usual}", *cells])
+    return _as_text(rows, compared)
+
+
+def _by_load(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
+    cells: dict[str, dict[str, str]] = {}
+    for one in compared:
+        for summary in one.summaries:
+            found = [(_write(one, summary, label), label) for label in labels]
+            words = [f"{value} {label}".strip() for value, label in found if value not in NOTHING]
+            cells.setdefault(summary.variant.name, {})[summary.load] = ", ".join(words) or "-"
+    loads = list(dict.fromkeys(load for row in cells.values() for load in row))
+    rows = [["variant", *loads], ["---"] * (len(loads) + 1)]
+    rows += [[f"`{name}`", *(row.get(load, "") for load in loads)] for name, row in cells.items()]
+    return _as_text(rows, compared)
+
+
+def _as_text(rows: Sequence[Sequence[str]], compared: Sequence[Comparison]) -> str:
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join(["", "", *lines, "", source(compared), ""])
 
@@ -114,7 +137,8 @@ def _summary(compared: Comparison, variant: str) -> Summary:
 
 
 def _median(compared: Comparison, variant: str, label: str) -> str:
-    return _column(compared, label)._replace(spread=False).cell(_summary(compared, variant))
+    summary = _summary(compared, variant.replace(",", ", "))
+    return _column(compared, label)._replace(spread=False).cell(summary)
 
 
 def _write(compared: Comparison, summary: Summary, label: str) -> str:

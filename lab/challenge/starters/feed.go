@@ -3,10 +3,8 @@
 package main
 
 import (
-	"encoding/csv"
 	"encoding/json"
 	"log"
-	"math"
 	"net/http"
 	"os"
 	"strconv"
@@ -20,11 +18,6 @@ type post struct {
 	CreatedAt string `json:"created_at"`
 }
 
-type page struct {
-	Posts []post  `json:"posts"`
-	Next  *string `json:"next"`
-}
-
 var (
 	lock      sync.Mutex
 	posts     int
@@ -33,23 +26,20 @@ var (
 	timelines = map[int][]post{}
 )
 
-func rows(name string) [][]string {
-	file, err := os.Open(os.Getenv(name))
+func rows(name string, use func(id int, other string)) {
+	file, err := os.ReadFile(os.Getenv(name))
 	if err != nil {
 		log.Fatal(err)
 	}
-	found, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		log.Fatal(err)
+	for _, row := range strings.Fields(string(file))[1:] {
+		id, other, _ := strings.Cut(row, ",")
+		use(number(id), other)
 	}
-	return found[1:]
 }
 
-func number(text string, otherwise int) int {
-	if found, err := strconv.Atoi(text); err == nil {
-		return found
-	}
-	return otherwise
+func number(text string) int {
+	found, _ := strconv.Atoi(text)
+	return found
 }
 
 func publish(author int) post {
@@ -61,49 +51,44 @@ func publish(author int) post {
 	return made
 }
 
-func read(owner, before, limit int) page {
-	found, more := page{Posts: []post{}}, "more"
-	for n := len(timelines[owner]) - 1; n >= 0; n-- {
-		if one := timelines[owner][n]; one.ID < before {
-			if len(found.Posts) == limit {
-				found.Next = &more
-				break
-			}
-			found.Posts = append(found.Posts, one)
+func page(owner, before, limit int) map[string]any {
+	found, timeline := []post{}, timelines[owner]
+	if limit == 0 {
+		limit = 20
+	}
+	for n := len(timeline) - 1; n >= 0; n-- {
+		if len(found) == limit {
+			return map[string]any{"posts": found, "next": "more"}
+		}
+		if before == 0 || timeline[n].ID < before {
+			found = append(found, timeline[n])
 		}
 	}
-	return found
+	return map[string]any{"posts": found, "next": nil}
 }
 
 func serve(w http.ResponseWriter, r *http.Request) {
 	lock.Lock()
 	defer lock.Unlock()
-	answer := func(status int, content any) {
-		w.WriteHeader(status)
-		json.NewEncoder(w).Encode(content)
-	}
+	status, content := 200, any(map[string]string{})
 	person := personOf[strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")]
 	switch query := r.URL.Query(); {
 	case r.URL.Path == "/readyz":
-		answer(200, map[string]string{})
 	case person == 0:
-		answer(401, map[string]string{})
+		status = 401
 	case r.Method == "POST":
-		answer(201, publish(person))
+		status, content = 201, publish(person)
 	case r.Method == "DELETE":
-		answer(501, map[string]string{"detail": "stage 2 asks for it"})
+		status = 501 // stage 2 asks for it
 	default:
-		answer(200, read(person, number(query.Get("before"), math.MaxInt), number(query.Get("limit"), 20)))
+		content = page(person, number(query.Get("before")), number(query.Get("limit")))
 	}
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(content)
 }
 
 func main() {
-	for _, row := range rows("TOKENS") {
-		personOf[row[1]] = number(row[0], 0)
-	}
-	for _, row := range rows("EDGES") {
-		author := number(row[0], 0)
-		readers[author] = append(readers[author], number(row[1], 0))
-	}
+	rows("TOKENS", func(id int, token string) { personOf[token] = id })
+	rows("EDGES", func(id int, reader string) { readers[id] = append(readers[id], number(reader)) })
 	log.Fatal(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), http.HandlerFunc(serve)))
 }
