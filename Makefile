@@ -6,7 +6,7 @@ REPLAYS := DJANGO_SETTINGS_MODULE=tests.replays.settings
 TIMELINE_TESTS := $(patsubst %,tests/feed/test_%.py,timeline_stores trimmed_stores log_store healing readers people celebrities strategies)
 # A test runs on MariaDB and PostgreSQL too if its SQL or its locks could differ; these ask a Redis, or nobody.
 NOT_ON_SERVERS := redis_cluster redis_stores log_store healing_exhaustively shards compare home api_routes api_bad_input published_stores
-SERVER_TESTS := $(patsubst %,tests/accounts/test_%.py,follows limits log_in_limits seed_people sessions signup usernames) $(patsubst %,tests/db/test_%.py,mysql outcomes postgresql remote) tests/feed tests/workers $(patsubst %,--ignore=tests/feed/test_%.py,$(NOT_ON_SERVERS))
+SERVER_TESTS := $(patsubst %,tests/accounts/test_%.py,follows limits log_in_limits seed_people sessions signup usernames) $(patsubst %,tests/db/test_%.py,mysql outcomes postgresql remote) tests/docs/test_carry_it.py tests/feed tests/workers $(patsubst %,--ignore=tests/feed/test_%.py,$(NOT_ON_SERVERS))
 
 .PHONY: help setup servers mysql k6 demo test test-fast test-mysql test-k6 test-containers format lint lock size serve
 help: ## list the targets

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.faults
 
 OUTBOX = "mysql_tuned-outbox-ring"
 CELERY = "mysql_tuned-task-setbased"
-POSTGRES = "postgres_default-outbox-ring"
+POSTGRES = "postgres_default-outbox-ring@follows"
 RABBITMQ = "mysql_tuned-task-setbased@rabbitmq"
 # By variant, so that the faults of each share a service.
 TRIED = [
@@ -34,6 +34,7 @@ TRIED = [
     (POSTGRES, "connections-taken"),
     (POSTGRES, "database-killed"),
     (POSTGRES, "drainer-frozen"),
+    (POSTGRES, "friendships"),
     (POSTGRES, "slow-disk"),
     (CELERY, "broker-killed"),
     (RABBITMQ, "queue-worker-killed"),
