@@ -154,9 +154,9 @@ def make_figures(options: argparse.Namespace) -> int:
 
 
 def try_challenge(options: argparse.Namespace) -> int:
+    stages = chosen_stages(options.stages, options.empty)
     out = _out(options, "challenge")
     claim(out)
-    stages = chosen_stages(options.stages, options.empty)
     passed = challenge(options.start, stages, out, options.empty)
     print_page(out / CHALLENGE)
     return 0 if passed else 1

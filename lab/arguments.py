@@ -206,8 +206,8 @@ def add_plan(command: argparse.ArgumentParser) -> None:
 def add_challenge(command: argparse.ArgumentParser) -> None:
     start = "what starts your service (docs/challenge.md says what it gets, and has to answer)"
     command.add_argument("--start", metavar="COMMAND", required=True, help=start)
-    stages = "numbers of stages (all; the last one only with --empty)"
-    command.add_argument("--stages", type=_numbers, metavar="N,N", help=stages)
+    stages = "numbers of stages, like 1,2 or 1-4 (all; the last one only with --empty)"
+    command.add_argument("--stages", type=_ranges, metavar="N,N-N", help=stages)
     empty = "what empties your cache, for the last stage; gets FOLDER like your service"
     command.add_argument("--empty", metavar="COMMAND", help=empty)
     out = "where to write the verdict as a page and as JSON (results/challenge-TIME)"
@@ -311,6 +311,16 @@ def _port(text: str) -> int:
 
 def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(_positive, text.split(",")))
+
+
+def _ranges(text: str) -> list[int]:
+    numbers: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        numbers += range(_positive(first), _positive(last or first) + 1)
+    if not numbers:
+        raise argparse.ArgumentTypeError(f"{text!r} names no number")
+    return numbers
 
 
 def _pids(text: str) -> dict[str, int]:

@@ -8,7 +8,6 @@ import shlex
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from threading import local
 from typing import Any
@@ -59,6 +58,8 @@ class Contestant:
         self.authors = {reader: frozenset(of) for reader, of in authors.items()}
         self.history = History(self.authors)
         self.operations: list[Operation] = []
+        self.figures: dict[str, float] = {}
+        """What a stage has measured so far."""
         self._began_at = time.monotonic()
         self._tokens: dict[int, str] = {}
         self._connections = local()
@@ -67,7 +68,11 @@ class Contestant:
     def start(self) -> None:
         """Start the command, and wait until it answers. Raises RunFailed if it never does."""
         self.processes.start(ROLE, self.command, self.environment)
-        self.processes.wait_until(ROLE, lambda: is_ready(self.port), within_s=READY_WITHIN_S)
+        try:
+            self.processes.wait_until(ROLE, lambda: is_ready(self.port), within_s=READY_WITHIN_S)
+        except RunFailed as error:
+            address = f"http://{HERE}:{self.port}/readyz"
+            raise RunFailed(f"{error}; nothing answered GET {address} with 200") from None
         rows = _rows(Path(self.environment["TOKENS"]))  # it may have made its own
         self._tokens = {int(row["person_id"]): row["token"] for row in rows}
 
@@ -94,9 +99,12 @@ class Contestant:
         )
         post = None
         if operation.status == 201:
-            with suppress(KeyError, TypeError, ValueError):
-                post = Post(int(answer["id"]), author)
-                operation = operation._replace(note=f"post {post.id}")
+            match answer:
+                case {"id": int(post_id), "created_at": _}:
+                    post = Post(post_id, author)
+                    operation = operation._replace(note=f"post {post_id}")
+                case _:
+                    raise RunFailed(f"{operation}, which is no post: {answer!r:.80}")
         self.history.post(operation, post)
         return operation
 
@@ -121,7 +129,8 @@ class Contestant:
             asked_at = float(row["timestamp"]) - began
             answered_at = asked_at + float(row["response_time_ms"]) / 1000
             status = None if row["exception"] else 201
-            found.append(Operation(0, "POST /v1/posts/", asked_at, answered_at, status))
+            note = row["exception"] or "in time"
+            found.append(Operation(0, "POST /v1/posts/", asked_at, answered_at, status, note))
             self.history.unanswered += status is None
         for row in _rows(accepted):
             post = Post(int(row["id"]), int(row["author"]))
@@ -158,17 +167,19 @@ class Contestant:
             return None
         try:
             posts = [Post(int(post["id"]), int(post["author"])) for post in answer["posts"]]
-            page = Page(operation, posts, before, is_last=answer["next"] is None)
+            is_last = answer["next"] is None
         except (KeyError, TypeError, ValueError):
             raise RunFailed(f"{operation}, which is no page: {answer!r:.80}") from None
+        note = f"{len(posts)} posts, next {'null' if is_last else 'set'}"
+        page = Page(operation._replace(note=note), posts, before, is_last, limit)
         self.history.read(page)
         return page
 
-    def read_all(self, owner: int) -> bool:
+    def read_all(self, owner: int, limit: int = PAGE) -> bool:
         """Read a feed to its end; return whether all of it was answered."""
         before = None
-        while page := self.read(owner, before):
-            if page.is_last or not page.posts:
+        while page := self.read(owner, before, limit):
+            if page.is_last or not page.posts or page.posts[-1].id == before:
                 return True
             before = page.posts[-1].id
         return False

@@ -42,6 +42,7 @@ class Page(NamedTuple):
     posts: list[Post]
     before: int | None
     is_last: bool
+    limit: int = 100
 
     @property
     def owner(self) -> int:
@@ -58,8 +59,8 @@ class Contradiction(NamedTuple):
     """Two operations that can't both be right."""
 
     kind: str
-    """lost, late, double, order, stranger, forged, unknown, deleted, left, back, refused, slow,
-    ended."""
+    """lost, late, double, order, paging, stranger, forged, unknown, deleted, left, back, refused,
+    slow, ended."""
     what: str
     first: Operation | None = None
     second: Operation | None = None
@@ -153,6 +154,8 @@ class History:
             yield Contradiction("double", f"post {double} is on a page twice", None, asked)
         elif ids != sorted(ids, reverse=True):
             yield Contradiction("order", "a page is not newest first", None, asked)
+        if paging := _paging(page, ids):
+            yield Contradiction("paging", paging, None, asked)
         yield from self._not_due(page)
         due, shown = self.due(owner, asked.asked_at), self._shown[owner]
         lacking = sorted(post_id for post_id in due - {*ids} if page.reaches(post_id))
@@ -189,3 +192,12 @@ class History:
                 yield Contradiction("deleted", f"post {post.id} is shown", deleted, asked)
             elif not accepted and post.id > first:
                 self._unknown.setdefault(post.id, asked)
+
+
+def _paging(page: Page, ids: list[int]) -> str:
+    """Say what is wrong with a page as one of many."""
+    if len(ids) > page.limit:
+        return f"a page has {len(ids)} posts, where {page.limit} were asked for"
+    if page.before is not None and any(post_id >= page.before for post_id in ids):
+        return f"a page has post {max(ids)}, where posts below {page.before} were asked for"
+    return "" if ids or page.is_last else "an empty page says that there are more"

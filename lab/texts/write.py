@@ -102,7 +102,9 @@ def _by_load(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
             cells.setdefault(summary.variant.name, {})[summary.load] = ", ".join(words) or "-"
     loads = list(dict.fromkeys(load for row in cells.values() for load in row))
     rows = [["variant", *loads], ["---"] * (len(loads) + 1)]
-    rows += [[f"`{name}`", *(row.get(load, "") for load in loads)] for name, row in cells.items()]
+    rows += [
+        [f"`{name}`", *(row.get(load, "") for load in loads)] for name, row in sorted(cells.items())
+    ]
     return _as_text(rows, compared)
 
 

@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from lab.__main__ import COMMANDS
+from lab.arguments import parser
 from lab.challenge import stages
 from lab.challenge.history import History, Operation, Page
 from lab.challenge.run import challenge
@@ -13,6 +15,7 @@ from lab.challenge.stages import STAGES, chosen
 from lab.systems.api import Post
 from tests.lab.planted.contestant import FAULTS
 
+CHALLENGE = ["challenge", "--start=x"]
 COMMAND = f"{sys.executable} -m tests.lab.planted.contestant"
 TIMED = (3, 5, 6)
 """Stages that have to be in time."""
@@ -27,15 +30,21 @@ WORDS = {
     "late": "had to wait for longer than",
     "forgets": "lacks post",
     "slow celebrity": "beside a celebrity's",
-    "queues all": "were answered 201 within",
+    "queues all": "where",
     "back": "which it had shown",
     "empty": "which it had shown",
+    "no more": "10 posts, next null",
+    "same page": "were asked for",
+    "text ids": "which is no post",
+    "used again": "two posts have one id",
+    "refuses half": "were answered 201",
+    "follows again": "after an unfollow",
 }
 
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
-    monkeypatch.setattr(stages, "SETTLE_S", 2.0)
+    monkeypatch.setattr(stages, "SETTLE_S", 1.0)
     monkeypatch.setattr(stages, "RATED_S", 4.0)
     monkeypatch.setattr(stages, "ABLE_S", 2.0)
 
@@ -97,6 +106,7 @@ def test_what_never_answers_fails(tmp_path):
 
 def test_stages_are_chosen_by_number():
     assert [stage.number for stage in chosen(None, None)] == [1, 2, 3, 4, 5, 6]
+    assert parser(COMMANDS, None).parse_args([*CHALLENGE, "--stages=1-3,5"]).stages == [1, 2, 3, 5]
     for numbers, what in (([9], "no stage 9"), ([7], "--empty")):
         with pytest.raises(ValueError, match=what):
             chosen(numbers, None)

@@ -1,5 +1,5 @@
-// A feed in Go without packages, to begin with. It passes stage 1; it keeps all in memory, so that
-// stage 4 (kill -9) finds it empty.
+// A feed in Go without packages, to begin with. It passes stage 1. It knows no unfollow and no
+// deletion (stage 2), and keeps all in memory, so that it has nothing after a kill (stage 4).
 package main
 
 import (

@@ -27,6 +27,12 @@ FAULTS = {
     "queues all": 6,
     "back": 3,
     "empty": 7,
+    "no more": 1,
+    "same page": 1,
+    "text ids": 1,
+    "used again": 2,
+    "refuses half": 3,
+    "follows again": 4,
 }
 """By name, the stage that each has to fail."""
 WORK_S = 0.004
@@ -48,8 +54,9 @@ class Feeds:
         self.lock, self.places = Lock(), BoundedSemaphore(MOST_WAITING)
         log = folder / "log"
         if log.exists() and fault != "forgets":
-            for line in log.read_text().splitlines():
-                getattr(self, f"_{json.loads(line)[0]}")(*json.loads(line)[1:])
+            for kind, *values in map(json.loads, log.read_text().splitlines()):
+                if kind != "unfollow" or fault != "follows again":
+                    getattr(self, f"_{kind}")(*values)
         self.log = log.open("a", buffering=1)
         self.cache = folder / "cache"
         self.cache.touch()
@@ -62,9 +69,13 @@ class Feeds:
     def publish(self, author):
         with self.lock:
             time.sleep(WORK_S)
-            post_id = len(self.posts) + 1
+            if self.fault == "used again":
+                for post_id in self.deleted:
+                    self.posts.pop(post_id, None)
+            post_id = next(reversed(self.posts), 0) + 1
             self.change("post", post_id, author)
-            return {"id": post_id, "author": author, "created_at": ""}
+            answered = str(post_id) if self.fault == "text ids" else post_id
+            return {"id": answered, "author": author, "created_at": ""}
 
     def _post(self, post_id, author):
         self.posts[post_id] = author
@@ -99,9 +110,11 @@ class Feeds:
         self.reads[owner] += 1
         if self.fault == "back" and not self.reads[owner] % 10:
             feed = feed[:-5]
+        before = 2**63 if self.fault == "same page" else before
         ids = [n for n in reversed(feed) if n < before and self.is_shown(owner, n)]
         posts = [{"id": n, "author": self.author_of(n)} for n in ids[:limit]]
-        return {"posts": posts, "next": "more" if ids[limit:] else None}
+        is_last = not ids[limit:] or self.fault == "no more"
+        return {"posts": posts, "next": None if is_last else "more"}
 
     def is_shown(self, owner, post_id):
         author = self.posts[post_id]
@@ -119,7 +132,9 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         feeds = self.server.feeds
         self.rfile.read(int(self.headers["Content-Length"]))
-        if feeds.fault == "queues all":
+        if feeds.fault == "refuses half" and time.time() % 0.1 < 0.05:
+            self.answer(503, {})
+        elif feeds.fault == "queues all":
             self.answer(201, feeds.publish(self.person()))
         elif feeds.places.acquire(blocking=False):
             try:
