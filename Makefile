@@ -42,7 +42,7 @@ test: setup servers ## run every test; about 15 minutes on two cores
 	$(REPLAYS) $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 tests/replays
 	$(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)
 	$(PYTHON) -m tests.with_database postgres $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)
-	TIMELINES=cluster3 $(PYTHON) -m pytest -n 3 $(TIMELINE_TESTS)
+	FEED_EDGES=follows TIMELINES=cluster3 $(PYTHON) -m pytest -n 3 $(TIMELINE_TESTS)
 	$(PYTHON) -m pytest -n 3 -m faults tests/compose tests/system
 	$(PYTHON) -m pytest -m "alone and not k6" tests/lab tests/locustfiles
 

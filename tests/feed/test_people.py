@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
 from django.db import connection, transaction
@@ -90,8 +91,9 @@ def test_a_deactivated_person_disappears_and_comes_back_without_what_they_had_de
 
     assert shown(2, 1) == HIDDEN
     assert client_of(2).get(f"/v1/posts/{kept.id}/").status_code == 404
-    assert client_of(2).put("/v1/me/friends/1/").status_code == 404
-    assert client_of(2).get("/v1/me/friends/").json() == {"friends": [3]}
+    edges = {"friends": "friends", "follows": "following"}[settings.FEED_EDGES]
+    assert client_of(2).put(f"/v1/me/{edges}/1/").status_code == 404
+    assert client_of(2).get(f"/v1/me/{edges}/").json()[edges] == [3]
     assert Post.objects.get(id=kept.id).body == "kept"
     drain()
     assert shown(2, 1) == HIDDEN
