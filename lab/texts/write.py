@@ -2,7 +2,7 @@
 
 ``<!-- figures: FOLDER+FOLDER: COLUMN, COLUMN -->…<!-- /figures -->`` holds a table of variants,
 with ``FOLDER VARIANT`` or ``FOLDER VARIANT,LOAD`` a single figure, and with ``FOLDER by-load`` a
-table of variants by loads, whose cells say what isn't 0.
+table of variants by loads, whose cells say what isn't 0, of one column without its name.
 """
 
 import re
@@ -98,7 +98,8 @@ def _by_load(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
     for one in compared:
         for summary in one.summaries:
             found = [(_write(one, summary, label), label) for label in labels]
-            words = [f"{value} {label}".strip() for value, label in found if value not in NOTHING]
+            found = [(value, label) for value, label in found if value not in NOTHING]
+            words = [f"{value} {label}" if len(labels) > 1 else value for value, label in found]
             cells.setdefault(summary.variant.name, {})[summary.load] = ", ".join(words) or "-"
     loads = list(dict.fromkeys(load for row in cells.values() for load in row))
     rows = [["variant", *loads], ["---"] * (len(loads) + 1)]
