@@ -198,10 +198,9 @@ def _compared(advice: Advice) -> Table:
 def _source_of(needed: Needs, situation: Situation) -> str:
     if needed.delivery is None:
         measured = f"{MIXED}, {needed.candidate.friends:,} friends"
-        yours = dict.fromkeys((situation.followers, situation.following))
-        if [*yours] == [needed.candidate.friends]:
-            return measured
-        return f"{measured}, projected to {' and '.join(f'{number:,.0f}' for number in yours)}"
+        following = situation.following
+        is_projected = following != needed.candidate.friends
+        return f"{measured}, projected to {following:,.0f}" if is_projected else measured
     return f"{BOTH}, {needed.delivery.projected}" if needed.delivery.projected else BOTH
 
 

@@ -42,7 +42,8 @@ class Page(NamedTuple):
     posts: list[Post]
     before: int | None
     is_last: bool
-    limit: int = 100
+    limit: int
+    """Posts that were asked for."""
 
     @property
     def owner(self) -> int:

@@ -5,7 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,15 +31,15 @@ class Verdict:
     stage: int
     name: str
     passed: bool
-    requests: int = 0
-    pages: int = 0
-    compared: int = 0
-    figures: Mapping[str, float] = field(default_factory=dict)
-    kinds: Mapping[str, int] = field(default_factory=dict)
+    requests: int
+    pages: int
+    compared: int
+    figures: Mapping[str, float]
+    kinds: Mapping[str, int]
     """How many contradictions of each kind."""
-    wrong: Sequence[str] = ()
+    wrong: Sequence[str]
     """The first contradiction of each kind, in words."""
-    took_s: float = 0.0
+    took_s: float
 
 
 def challenge(start: str, stages: Sequence[Stage], out: Path, empty: str | None = None) -> bool:
@@ -63,15 +63,15 @@ def challenge(start: str, stages: Sequence[Stage], out: Path, empty: str | None 
         for text in verdict.wrong:
             console.print(f"  {text}", markup=False, highlight=False)
     passed = all(verdict.passed for verdict in verdicts)
-    tried = {one.number for one in stages}
+    not_tried = sorted({one.number for one in STAGES} - {one.number for one in stages})
     found = {
         "passed": passed,
-        "not_tried": [one.number for one in STAGES if one.number not in tried],
+        "not_tried": not_tried,
         "facts": facts,
         "stages": [asdict(verdict) for verdict in verdicts],
     }
     (out / JSON).write_text(json.dumps(found, indent=1) + "\n")
-    page_of(facts, verdicts).write(out / PAGE)
+    page_of(facts, verdicts, not_tried).write(out / PAGE)
     return passed
 
 
@@ -113,7 +113,9 @@ def try_stage(one: Stage, start: str, out: Path, empty: str | None) -> Verdict:
     )
 
 
-def page_of(facts: Mapping[str, str], verdicts: Sequence[Verdict]) -> Page:
+def page_of(
+    facts: Mapping[str, str], verdicts: Sequence[Verdict], not_tried: Sequence[int]
+) -> Page:
     text_of = {one.number: one.text for one in STAGES}
     rows: list[list[Cell]] = [
         [
@@ -138,11 +140,10 @@ def page_of(facts: Mapping[str, str], verdicts: Sequence[Verdict]) -> Page:
         if verdict.wrong
     ]
     passed = sum(verdict.passed for verdict in verdicts)
-    not_tried = [str(n) for n in text_of if n not in [verdict.stage for verdict in verdicts]]
+    rest = f"; not tried: {', '.join(map(str, not_tried))}" if not_tried else ""
     return Page(
         title="Challenge",
-        answer=f"{passed} of {len(STAGES)} stages passed"
-        + (f"; not tried: {', '.join(not_tried)}." if not_tried else "."),
+        answer=f"{passed} of {len(STAGES)} stages passed{rest}.",
         facts=facts,
         parts=[
             Table("Stages", head, rows),

@@ -69,10 +69,12 @@ def write(text: str, folder: Path = COMMITTED) -> str:
         if not all(path.exists() for path in folders):
             return found[0]
         compared, labels = [comparison(path) for path in folders], columns.split(", ")
-        if variant == BY_LOAD:
+        if not variant:
+            new = _table(compared, labels)
+        elif variant == BY_LOAD:
             new = _by_load(compared, labels)
         else:
-            new = _median(compared[0], variant, columns) if variant else _table(compared, labels)
+            new = _median(compared[0], variant, columns)
         return f"{begin}{new}{end}"
 
     return MARKED.sub(written, text)
@@ -98,8 +100,11 @@ def _by_load(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
     for one in compared:
         for summary in one.summaries:
             found = [(_write(one, summary, label), label) for label in labels]
-            found = [(value, label) for value, label in found if value not in NOTHING]
-            words = [f"{value} {label}" if len(labels) > 1 else value for value, label in found]
+            words = [
+                value if len(labels) == 1 else f"{value} {label}"
+                for value, label in found
+                if value not in NOTHING
+            ]
             cells.setdefault(summary.variant.name, {})[summary.load] = ", ".join(words) or "-"
     loads = list(dict.fromkeys(load for row in cells.values() for load in row))
     rows = [["variant", *loads], ["---"] * (len(loads) + 1)]

@@ -40,7 +40,7 @@ def connect(tmp_path):
     def connect():
         if django.vendor == "sqlite":
             path = tmp_path / "posts.sqlite3"
-            opened.append(sqlite3.connect(path, isolation_level=None, timeout=0.1))
+            opened.append(sqlite3.connect(path, isolation_level=None))
             return opened[-1]
         opened.append(django.get_new_connection(django.get_connection_params()))
         if django.vendor == "mysql":
