@@ -65,11 +65,15 @@ def serve(tmp_path_factory):
 
 
 def observed(fault, running, folder, moments=1):
-    """Let a fault happen; assert that it did no harm, and return what was seen."""
+    """Let a fault happen; assert that it did no harm, and return what was seen.
+
+    Tests run side by side, so that times prove nothing here: ``lab run faults`` judges them.
+    """
     seen = observe(fault, running, folder, moments=moments)
     timelines = audit_pages(running.service, running.folder / "accepted.csv")
-    found = audit_of(seen, timelines, fault)
+    found = audit_of(seen, timelines, fault, is_busy=True)
     assert found["ok"], (found, seen)
+    assert running.accepted[-1][0] > seen.moments[-1].mended_at
     assert timelines["posts"] >= len(running.accepted)
     return seen
 
