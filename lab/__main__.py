@@ -24,6 +24,8 @@ from lab.bench.targets import Grid, choose
 from lab.challenge.run import PAGE as CHALLENGE
 from lab.challenge.run import challenge
 from lab.challenge.stages import chosen as chosen_stages
+from lab.course import check as check_exercise
+from lab.course import exercise_of, print_questions
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import Experiment, RunOptions
 from lab.listing import print_all, print_first
@@ -39,6 +41,7 @@ from lab.running.single_run import serve
 from lab.systems.variants import TARGET, TargetVariant, check_host
 from lab.texts.make import differences, entries, keep
 from lab.texts.make import run as run_list
+from lab.texts.slides import SLIDES, slides
 from lab.texts.write import PICTURE, TEXTS, draw, write
 from launch.processes import RunFailed
 from launch.service import Seed
@@ -146,6 +149,7 @@ def make_figures(options: argparse.Namespace) -> int:
         for text in TEXTS:
             text.write_text(write(text.read_text()))
         PICTURE.write_text(draw())
+        SLIDES.write_text(slides())
         return 0
     status = run_list(entries(options.only), out, short=options.short)
     if options.short and not status:
@@ -160,6 +164,22 @@ def try_challenge(options: argparse.Namespace) -> int:
     passed = challenge(options.start, stages, out, options.empty)
     print_page(out / CHALLENGE)
     return 0 if passed else 1
+
+
+def check_answer(options: argparse.Namespace) -> int:
+    """Run what answers a lesson's question; without an answer, print the question or all."""
+    if options.lesson is None:
+        print_questions()
+        return 0
+    exercise = exercise_of(options.lesson)
+    if options.answer is None:
+        print(f"{exercise.question} ({exercise.what})")
+        return 0
+    exercise.checked(options.answer)
+    out = _out(options, f"check-{options.lesson}")
+    given = parser(COMMANDS, None).parse_args(["run", *exercise.run.split(), f"--out={out}"])
+    run_experiments(given)
+    return 0 if check_exercise(exercise, options.answer, out) else 1
 
 
 def plan_capacity(options: argparse.Namespace) -> None:
@@ -257,6 +277,12 @@ COMMANDS = {
             "challenge --start ./my-feed",
             "challenge --start ./my-feed --stages 1,2",
         ),
+    ),
+    "check": Command(
+        "answer a lesson's question, and let a run judge it",
+        arguments.add_check,
+        check_answer,
+        ("check", "check 1", "check 1 42"),
     ),
     "advise": Command(
         "which variant for your people and load, and how much of everything",

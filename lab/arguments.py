@@ -214,6 +214,15 @@ def add_challenge(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help=out)
 
 
+def add_check(command: argparse.ArgumentParser) -> None:
+    lesson = "its number, like 1; none: all questions"
+    command.add_argument("lesson", type=_positive, nargs="?", metavar="LESSON", help=lesson)
+    answer = "a number, or one of the words behind the question; none: the question"
+    command.add_argument("answer", nargs="?", metavar="ANSWER", help=answer)
+    out = "where to write the run and its page (results/check-LESSON-TIME)"
+    command.add_argument("--out", type=Path, metavar="DIR", help=out)
+
+
 def add_advise(command: argparse.ArgumentParser) -> None:
     graph = command.add_mutually_exclusive_group(required=True)
     graph.add_argument("--people", type=_positive, metavar="N", help="how many; with --friends")

@@ -58,8 +58,8 @@ def diagrams(lesson):
     return re.findall(r"^```mermaid\n(.*?)^```", lesson.read_text(), re.MULTILINE | re.DOTALL)
 
 
-def test_the_course_has_fourteen_lessons():
-    assert len(LESSONS) == 14
+def test_the_course_has_fifteen_lessons():
+    assert len(LESSONS) == 15
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=str)
