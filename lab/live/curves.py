@@ -1,6 +1,7 @@
 """The curves of a side: options of ECharts, which NiceGUI brings along."""
 
 from collections.abc import Callable, Iterable
+from itertools import pairwise
 from math import floor, log10
 from typing import Any, NamedTuple
 
@@ -91,9 +92,17 @@ def height() -> int:
 
 
 def data(history: History) -> list[dict[str, Any]]:
-    """Return the curves over the seconds before the latest sample, and where faults began."""
+    """Return the curves over the seconds before the latest sample, and where faults began.
+
+    Shaded: the service did not say.
+    """
     samples, now = list(history.samples), history.latest.at if history.latest else 0.0
     faults = [{"xAxis": at - now} for at in history.faults_at if at > now - KEPT]
+    silent = [
+        [{"xAxis": before.at - now}, {"xAxis": after.at - now}]
+        for before, after in pairwise(samples)
+        if after.backlog is None
+    ]
     return [
         {
             "name": curve.name,
@@ -104,6 +113,7 @@ def data(history: History) -> list[dict[str, Any]]:
             "color": curve.colour,
             "data": [[round(sample.at - now, 1), curve.of(sample)] for sample in samples],
             "markLine": {"symbol": "none", "label": {"show": False}, "data": faults},
+            "markArea": {"itemStyle": {"color": "#8883"}, "data": silent if number else []},
         }
         for number, plot in enumerate(PLOTS.values())
         for curve in plot

@@ -15,12 +15,13 @@ from lab.live.side import (
     FAULT_BUTTONS,
     FIRST,
     RUNNING,
+    STARTING,
     STOPPED,
     Side,
     Stage,
     variant_names,
 )
-from lab.live.tour import DONE, FAILED, PREDICT, RUN, STEPS, Tour
+from lab.live.tour import DONE, FAILED, PREDICT, RUN, START, STEPS, STOP, Tour
 from launch.ports import claimed
 from launch.service import Seed
 
@@ -40,11 +41,16 @@ SLIDERS = (
     ("reads_per_post", "Reads per post", 50, 1),
 )
 MESSAGES = {
-    "stop": "Stopping what ran before.",
-    "start": "Starting both sides: servers and people. That takes some seconds.",
+    STOP: "Waiting until what ran before has stopped.",
+    START: "Waiting until both sides run: servers, then people. That takes some seconds.",
     FAILED: "A side or its fault did not run to its end; below it says why. Other steps may still.",
 }
 """By phase of the tour."""
+CHOICE_OF_SIDE = "".join(
+    f"<label><input type=radio name=side value={name} {checked}> {name}</label>"
+    for name, checked in (("Left", "checked"), ("Right", ""))
+)
+"""On a phone, which shows one side at a time (page.css)."""
 VALUE = "(event) => emit(event.target.value)"
 CSS = Path(__file__).with_name("page.css")
 
@@ -106,9 +112,12 @@ def show(tour: Tour) -> None:
     ui.add_css(CSS)
     with ui.element("div").classes("page"):
         ui.html(f"<h1>{TITLE}</h1><p>{INTRODUCTION}</p>", sanitize=False)
-        with ui.element("section").classes("load").props('aria-label="Load of both sides"'):
+        load = ui.element("section").classes("load").props('aria-label="Load of both sides"')
+        with load:
             sliders = [Slider(stage, *arguments) for arguments in SLIDERS]
         guide = Guide(tour)
+        both = ui.button("Start both", color=None).classes("both")
+        ui.html(CHOICE_OF_SIDE, sanitize=False).classes("choice-of-side")
         with ui.element("div").classes("sides"):
             panels = [
                 Panel(stage, side, name) for side, name in zip(stage.sides, FIRST, strict=True)
@@ -117,8 +126,19 @@ def show(tour: Tour) -> None:
     elements: list[Guide | Slider | Panel] = [guide, *sliders, *panels]
 
     def refresh() -> None:
+        is_idle = all(side.state == STOPPED for side in stage.sides)
+        both.set_visibility(is_idle)
+        load.set_visibility(not is_idle)
         for element in elements:
             element.refresh()
+
+    def start_both() -> None:
+        for panel in panels:
+            panel.begin()
+        refresh()
+
+    both.on_click(start_both)
+    refresh()
 
     ui.timer(REFRESH_EVERY_S, refresh)
 
@@ -168,6 +188,7 @@ class Guide:
                 self.go = ui.button("Run it", on_click=self._run, color=None)
                 self.next = ui.button("Next step", on_click=self._next, color=None).props("outline")
             self.message = ui.label().props("role=status")
+            self.progress = ui.linear_progress(show_value=False).props("aria-label=Progress")
             self.conclusion = ui.html(sanitize=False)
         self.refresh()
 
@@ -176,9 +197,14 @@ class Guide:
         if self._shown != (tour.number, tour.phase):
             self._shown = tour.number, tour.phase
             self._show_step()
-        self.go.set_enabled(tour.phase in (PREDICT, FAILED) and self.answers.value is not None)
+        self.go.set_enabled(tour.phase in (PREDICT, FAILED))
+        self.progress.set_visibility(tour.phase in (STOP, START, RUN))
+        self.progress.props["indeterminate"] = tour.phase != RUN
         if tour.phase == RUN:
-            self.message.set_text(f"Watch both sides. {tour.step.question}")
+            self.progress.set_value(1 - tour.left_s / tour.step.seconds)
+            self.message.set_text(
+                f"Watch both sides for {tour.left_s:.0f} s more. {tour.step.question}"
+            )
 
     def _show_step(self) -> None:
         tour, step = self.tour, self.tour.step
@@ -206,9 +232,11 @@ class Guide:
         )
 
     def _run(self) -> None:
-        if self.answers.value is not None:
-            self.tour.run(self.answers.value)
-            self.refresh()
+        if self.answers.value is None:
+            self.message.set_text("Choose an answer first.")
+            return
+        self.tour.run(self.answers.value)
+        self.refresh()
 
     def _next(self) -> None:
         self.tour.go_to(self.tour.number + 1)
@@ -230,22 +258,30 @@ class Panel:
                     new_value_mode="add-unique",
                 )
                 self.variant.set_value(side.variant.name if side.variant else chosen)
-                self.start = ui.button("Start", on_click=lambda: self._do(self._start), color=None)
+                self.start = ui.button("Start", on_click=self.begin, color=None)
                 self.stop = ui.button("Stop", on_click=side.stop, color=None).props("outline")
             self.message = ui.label().classes("said").props("role=status")
-            self.figures = ui.html(sanitize=False)
+            self.progress = ui.linear_progress(show_value=False).props("indeterminate")
+            self.progress.props(f'aria-label="{side.name} starts"')
+            self.details = ui.element("div")
+            with self.details:
+                self._add_details()
+        self.refresh()
+
+    def _add_details(self) -> None:
+        self.figures = ui.html(sanitize=False)
+        with ui.element("div").classes("beside"):
             self.friends = ui.html(sanitize=False)
-            self.audit = ui.html(sanitize=False)
-            self.curves = ui.echart(curves.options(), renderer="svg").classes("curves")
-            self.curves.style(f"height: {curves.height()}px")
-            self.curves.props(f'role=img aria-label="Curves of {side.name}"')
-            ui.html("<h3>Busy cores</h3>", sanitize=False)
-            self.cores = ui.html(sanitize=False)
-            ui.html("<h3>Let it break</h3>", sanitize=False)
             with ui.element("div").classes("faults"):
+                ui.html("<h3>Let it break</h3>", sanitize=False).classes("heading")
                 self.unharmed = ui.label("This variant has no part that can be broken here.")
                 self.faults = {name: self._fault_button(name) for name in FAULT_BUTTONS}
-        self.refresh()
+        self.audit = ui.html(sanitize=False)
+        self.curves = ui.echart(curves.options(), renderer="svg").classes("curves")
+        self.curves.style(f"height: {curves.height()}px")
+        self.curves.props(f'role=img aria-label="Curves of {self.side.name}"')
+        ui.html("<h3>Busy cores</h3>", sanitize=False)
+        self.cores = ui.html(sanitize=False)
 
     def _fault_button(self, name: str) -> ui.button:
         button = ui.button(FAULT_BUTTONS[name], color=None).props("outline")
@@ -258,7 +294,10 @@ class Panel:
         self.variant.set_enabled(side.state == STOPPED)
         if side.variant and side.state != STOPPED:
             self.variant.set_value(side.variant.name)
-        self.message.set_text(side.message)
+        is_after_fault = side.state == RUNNING and side.history.faults_at and not side.fault
+        self.message.set_text(side.message + (shown.now(sample) if is_after_fault else ""))
+        self.progress.set_visibility(side.state == STARTING)
+        self.details.set_visibility(side.state == RUNNING or sample is not None)
         self.figures.set_content(shown.figures(sample))
         self.friends.set_content(shown.friends(sample))
         self.audit.set_content(shown.audit(sample))
@@ -274,8 +313,9 @@ class Panel:
             button.set_visibility(side.has_part_for(name))
         self.unharmed.set_visibility(not any(button.visible for button in self.faults.values()))
 
-    def _start(self) -> None:
-        self.side.start(str(self.variant.value or ""))
+    def begin(self) -> None:
+        """Start the variant that is chosen."""
+        self._do(lambda: self.side.start(str(self.variant.value or "")))
 
     def _do(self, action: Callable[[], None]) -> None:
         """Do what a button says; if that can't be, show why."""

@@ -7,16 +7,33 @@ from lab.live.figures import Sample
 
 AT_ONCE_S = 1.0
 """A post that was found sooner lights up in the first colour."""
+NAMES = ("Bob", "Carla", "Dan", "Eve", "Femi")
+"""What the first of the watched friends are called."""
 
 
 def figures(sample: Sample | None) -> str:
     """Return the list of figures; dashes before the load has begun."""
     rows = _rows(sample) if sample else [(name, "-", "") for name in ("Offered", "Accepted")]
+    return _list("large", _first(sample)) + _list("figures", rows)
+
+
+def _list(kind: str, rows: Sequence[tuple[str, str, str]]) -> str:
     cells = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}<small>{escape(more)}</small></dd></div>"
         for name, value, more in rows
     )
-    return f"<dl class=figures>{cells}</dl>"
+    return f"<dl class={kind}>{cells}</dl>"
+
+
+def _first(sample: Sample | None) -> list[tuple[str, str, str]]:
+    """Return what to look at first: whether posts are taken, and when friends have them."""
+    offered = sample.rates["offered"] if sample else 0.0
+    share = f"{min(1.0, sample.rates['accepted'] / offered):.0%}" if sample and offered else "-"
+    lag_ms = sample.lag_ms if sample else {"p50": None, "p99": None}
+    return [
+        ("Accepted ÷ offered", share, "of the last second"),
+        ("Lag p50", _ms(lag_ms["p50"]), f"p99 {_ms(lag_ms['p99'])}, of the last ten seconds"),
+    ]
 
 
 def _rows(sample: Sample) -> list[tuple[str, str, str]]:
@@ -32,20 +49,24 @@ def _rows(sample: Sample) -> list[tuple[str, str, str]]:
     return [
         *rows,
         ("Answer p50", _ms(sample.answer_ms["p50"]), f"p99 {_ms(sample.answer_ms['p99'])}"),
-        ("Lag p50", _ms(sample.lag_ms["p50"]), f"p99 {_ms(sample.lag_ms['p99'])}"),
         ("Backlog", backlog, oldest),
         ("Reads", f"{sample.rates['reads']:,.0f}/s", pages),
     ]
 
 
 def friends(sample: Sample | None) -> str:
-    """Return the grid of friends: lit where the watched post is in their feed."""
+    """Return friends by name, then a grid of all: lit where the watched post is in their feed."""
     watched = sample.watched if sample else []
     if not watched:
         return "<p>No post is watched yet.</p>"
     cells = "".join(f"<i class={_colour(age)}></i>" for age in watched)
     text = f"One post, and {len(watched)} friends of its author: {lit(watched)} have it"
+    named = "".join(
+        f"<span class={_colour(age)}>→ {name}</span>"
+        for name, age in zip(NAMES, watched, strict=False)
+    )
     return (
+        f"<p class=people aria-hidden=true><b>Ann posts</b> {named}</p>"
         f'<div class=friends role=img aria-label="{text}">{cells}</div><p>{text}. Green: within '
         "a second; orange: later; grey: not seen, or the look was refused or failed.</p>"
     )
@@ -71,6 +92,17 @@ def audit(sample: Sample | None) -> str:
         f"<p class='audit {kind}'>Audit from outside, a sample: {found + missing:,} delivered "
         f"posts looked for in a friend's feed, <b>{missing:,} missing</b>; {pending:,} more wait "
         "for their delivery or for a page.</p>"
+    )
+
+
+def now(sample: Sample | None) -> str:
+    """Return what is so after a fault."""
+    if sample is None:
+        return ""
+    backlog = "unknown" if sample.backlog is None else f"{sample.backlog:,}"
+    return (
+        f" Now: {sample.rates['accepted']:,.0f} of {sample.rates['offered']:,.0f} posts/s accepted,"
+        f" backlog {backlog}, {sample.audit['missing']:,} missing."
     )
 
 

@@ -323,7 +323,7 @@ def test_a_proxy_is_added_to_what_the_app_server_needs():
 
 def test_remarks_name_another_speed_of_the_machine_and_a_bench_without_servers():
     assert not advice().remarks
-    assert "2.00 times as long" in advice(calibration_ms=100.0).remarks[0]
+    assert "is 2.00 times slower now" in advice(calibration_ms=100.0).remarks[0]
     (remark,) = advice(servers=on_servers(1)[:1]).remarks
     assert "run python -m lab bench --stores=log with ring" in remark
 

@@ -141,7 +141,8 @@ def page(browser, tmp_path_factory):
     with serving(tmp_path_factory.mktemp("live"), browser) as page:
         for name, variant in CHOSEN.items():
             page.choose(name, variant)
-            page.press(name, "Start")
+        page.until(lambda: not page.find(".load").is_displayed())
+        page.find(".both").send_keys(Keys.ENTER)
         for name, variant in CHOSEN.items():
             page.until(lambda name=name, said=f"{variant} runs.": page.said(name) == said)
         yield page
@@ -203,7 +204,7 @@ def test_another_variant_runs_beside_the_other_side(page):
 def test_a_fault_is_survived(page):
     page.press("Left", "Kill the drainer")
 
-    page.until(lambda: "The fault is over." in page.said("Left"))
+    page.until(lambda: "The fault is over. Now: " in page.said("Left"))
     page.until(lambda: page.is_missing_nothing("Left"))
 
 
@@ -235,6 +236,16 @@ def test_the_page_fits_and_is_accessible(page, scheme, device):
     page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_a_phone_shows_one_side_at_a_time(page):
+    page.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", PHONE)
+    left, right = (page.find(f".side[aria-label={name}]") for name in CHOSEN)
+    page.until(lambda: left.is_displayed() and not right.is_displayed())
+    page.find("input[value=Right]").send_keys(Keys.SPACE)
+    page.until(lambda: right.is_displayed() and not left.is_displayed())
+    page.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+    page.until(lambda: right.is_displayed() and left.is_displayed())
+
+
 def is_dark(page):
     script = "return document.body.classList.contains('body--dark')"
     return page.browser.execute_script(script)
@@ -245,9 +256,9 @@ def test_the_tour_asks_before_it_runs(page):
     run = page.browser.find_element(By.XPATH, "//button[contains(., 'Run it')]")
 
     assert "How many friends" in page.text(".tour")
-    assert not run.is_enabled()
-    page.focus(".tour [role=radio]").send_keys(Keys.SPACE)
-    page.until(run.is_enabled)
+    run.send_keys(Keys.ENTER)
+    page.until(lambda: page.text(".tour [role=status]") == "Choose an answer first.")
+    assert page.said("Left").endswith("runs.") or "Now: " in page.said("Left")
 
 
 def test_nothing_is_fetched_from_elsewhere_and_nothing_fails(page):
