@@ -161,7 +161,7 @@ EXERCISES = {
     ),
     10: Exercise(
         "Ten reads per post. In which does the app server need more CPU?",
-        "mixed --shared --users 50 --run-time 8s --loads reads10 "
+        "mixed --shared --people 300 --friends 100 --users 20 --run-time 8s --loads reads10 "
         "--variants sqlite-pull,sqlite-outbox-setbased",
         _most(_web_s),
         "Pull puts the page together whenever somebody reads, and push in the drainer.",

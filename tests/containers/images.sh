@@ -31,7 +31,7 @@ image_of() { # IMAGE, as compose.yaml names it, with its version
 }
 
 python=$(sed -n 's/^FROM \(python:[^ ]*\)$/\1/p' compose/Dockerfile)
-images=$python
+images="debian:bookworm-slim $python" # the former for the laboratory's own image
 for name in mariadb postgres redis rabbitmq haproxy prom/prometheus; do
     images="$images $(image_of $name)"
 done
