@@ -4,8 +4,10 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from lab.before import check_servers
 from lab.live.figures import Sample
-from lab.live.side import RUNNING, STARTING, STOPPED, Side, Stage
+from lab.live.side import RUNNING, STARTING, STOPPED, Side, Stage, variant_named
+from launch.processes import RunFailed
 
 PREDICT, STOP, START, RUN, DONE, FAILED = "predict", "stop", "start", "run", "done", "failed"
 
@@ -118,13 +120,47 @@ STEPS = (
         fault="drainer-killed",
     ),
 )
+ON_SQLITE = (
+    STEPS[0],
+    STEPS[2]._replace(
+        story="Left, 501 INSERTs per post, one after the other. Right, the same rows by one "
+        "INSERT … SELECT. Both do it in the request.",
+        why="The database is not slow: left, it gets 501 statements per post, and one writer at a "
+        "time may write. This service refuses early what it can't do in time.",
+        variants=("sqlite-inline-rowwise", "sqlite-inline-setbased"),
+        posts_per_s=80,
+    ),
+    Step(
+        "Later is not less",
+        "Left, deliveries are made in the request. Right, the request writes the post alone, and a "
+        "drainer delivers many posts at a time.",
+        "On which side do friends have a post sooner after it was accepted?",
+        ("Left", "Right", "At the same time on both"),
+        0,
+        "Left they have it when it is accepted: there is no lag. Right the answer comes sooner and "
+        "the post some tens of milliseconds later, for less work per post (see the cores).",
+        ("sqlite-inline-setbased", "sqlite-outbox-setbased"),
+        80,
+    ),
+    STEPS[5]._replace(variants=("sqlite-outbox-setbased", "sqlite-outbox-setbased")),
+)
+"""For a machine without the servers of the published story."""
+
+
+def steps_here(servers: str) -> Sequence[Step]:
+    """Return the published story, or the one on SQLite if its servers can't be started here."""
+    try:
+        check_servers([variant_named(name) for step in STEPS for name in step.variants], servers)
+    except RunFailed:
+        return ON_SQLITE
+    return STEPS
 
 
 class Tour:
     """One for all tabs; ``tick`` advances it, about once per second."""
 
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
+    def __init__(self, stage: Stage, steps: Sequence[Step] = STEPS) -> None:
+        self.stage, self.steps = stage, steps
         self.number, self.phase = 0, PREDICT
         self.prediction: int | None = None
         self.outcome: list[Sample | None] = []
@@ -134,7 +170,7 @@ class Tour:
 
     @property
     def step(self) -> Step:
-        return STEPS[self.number]
+        return self.steps[self.number]
 
     @property
     def left_s(self) -> float:
@@ -143,7 +179,7 @@ class Tour:
 
     def go_to(self, number: int) -> None:
         """Begin a step with its question."""
-        self.number, self.phase, self.prediction = number % len(STEPS), PREDICT, None
+        self.number, self.phase, self.prediction = number % len(self.steps), PREDICT, None
 
     def run(self, prediction: int) -> None:
         """Take the prediction and run the step; what ran before is stopped."""

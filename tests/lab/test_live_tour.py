@@ -13,7 +13,18 @@ from lab.live.side import (
     variant_named,
     variant_names,
 )
-from lab.live.tour import DONE, FAILED, PREDICT, RUN, START, STEPS, STOP, Tour
+from lab.live.tour import (
+    DONE,
+    FAILED,
+    ON_SQLITE,
+    PREDICT,
+    RUN,
+    START,
+    STEPS,
+    STOP,
+    Tour,
+    steps_here,
+)
 from launch.service import Seed
 
 
@@ -39,12 +50,24 @@ def guided():
     return Tour(stage)
 
 
-@pytest.mark.parametrize("step", STEPS, ids=lambda step: step.title)
+@pytest.mark.parametrize("step", [*STEPS, *ON_SQLITE], ids=lambda step: step.title)
 def test_a_step_can_be_run(step):
     variants = [variant_named(name) for name in step.variants]
 
     assert 0 <= step.right < len(step.answers)
     assert not step.fault or (step.fault in FAULT_BUTTONS and FAULTS[step.fault].suits(variants[1]))
+
+
+def test_without_servers_the_tour_is_on_sqlite(monkeypatch):
+    assert steps_here("auto") is STEPS
+    for name in ("DATABASE_URL", "REDIS_URL", "BROKER_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert steps_here("external") is ON_SQLITE
+    assert {name.partition("-")[0] for step in ON_SQLITE for name in step.variants} <= {
+        "sqlite",
+        "sqlite_per_server",
+    }
 
 
 def test_a_step_is_predicted_run_and_then_told(guided):
