@@ -31,7 +31,11 @@ class Command(BaseCommand):
 
 def described(handler: BackendHandler[Any], base: type) -> dict[str, dict[str, Any]]:
     """Return purpose and flags of every alias: its first line, what the base class has of them."""
-    flags = [name for name, value in vars(base).items() if isinstance(value, bool | tuple)]
+    flags = [
+        name
+        for name, value in vars(base).items()
+        if isinstance(value, bool | tuple) and not name.startswith("_")
+    ]
     return {
         alias: {flag: getattr(backend, flag) for flag in flags}
         | {"purpose": (backend.__doc__ or "").partition("\n")[0]}
