@@ -81,7 +81,7 @@ def backlog() -> Backlog:
     """Return the backlog by one statement, since a probe may ask a database that is far away."""
     # The index has the ids but not the times, and a backlog may be a million posts long.
     pending = Post.objects.pending()
-    oldest_id = pending.values_list(Func("id", function="MIN"))
+    oldest_id = pending.values_list(Func("id", function="MIN"))[:1]
     count = Subquery(pending.values_list(Func("id", function="COUNT")))
     found = Post.objects.filter(id=Subquery(oldest_id)).values_list(count, AGE).first()
     if found is None:
