@@ -251,8 +251,13 @@ SIMPLE_JWT = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Feed",
-    "DESCRIPTION": "Write a post; every friend finds it in their feed.",
+    "DESCRIPTION": "Write a post; every friend or follower finds it in their feed. To try it: "
+    "sign up, log in (`/v1/token/`), and put the access token into *Authorize*.",
     "VERSION": "1",
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "web.schema.describe_groups",
+    ],
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
     "SERVE_AUTHENTICATION": [],

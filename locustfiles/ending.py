@@ -6,7 +6,7 @@ for the posts that were answered with 201, and reports its findings.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -82,7 +82,8 @@ class Ending:
         print(f"audit: {'NOT CLEAN' if wrong else 'clean'} ({WHOLE_AUDIT})", flush=True)
         for reason in wrong:
             self._verdict.fail(f"audit: {reason}")
-        self._verdict.note(f"audit: {findings}")
+        if findings.ok:
+            self._verdict.note(f"audit: {findings}")
 
     def _ask_all(self, data: dict[str, float], within_s: float) -> int:
         """Wait for the reports of all running workers; return how many were requested."""
@@ -140,6 +141,10 @@ class Findings(NamedTuple):
     """Feeds that were read."""
     deliveries: int = 0
     """Deliveries due in the part of the feeds that was read."""
+    due: int = 0
+    """Deliveries of all accepted posts, extrapolated from up to 20 authors."""
+    extrapolated: int = 0
+    """Posts whose authors' readers were not counted."""
     missing: int = 0
     duplicated: int = 0
     unreadable: int = 0
@@ -151,7 +156,8 @@ class Findings(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"{self.posts:,} posts accepted; {self.deliveries:,} deliveries looked for in "
+            f"{self.posts:,} posts accepted; looked for {self.deliveries:,} of "
+            f"{'about ' if self.extrapolated else ''}{self.due:,} deliveries, in "
             f"{self.feeds} feeds: {self.missing} missing, {self.duplicated} duplicated"
             + (f"; {self.unreadable} feeds could not be read" if self.unreadable else "")
         )
@@ -163,15 +169,33 @@ def added_up(findings: Sequence[Findings]) -> Findings:
 
 def audit(host: str | None, people: People, accepted: AcceptedLog) -> Findings:
     """Read the feeds of up to 20 people who are friends of authors."""
-    parts = [Findings(posts=accepted.total)]
-    for author in _spread(accepted.authors(), MOST_FEEDS):
-        reader = people.friend_of(people.at(author))
-        due = {*accepted.newest_of(author), *accepted.newest_of(reader.position)}
-        try:
-            parts.append(compared(due, *read_feed(host, reader)))
-        except Unreachable:
-            parts.append(Findings(unreadable=1))
-    return added_up(parts)
+    authors = _spread(accepted.authors(), MOST_FEEDS)
+    found = added_up([Findings(), *(_of_author(it, host, people, accepted) for it in authors)])
+    posts = accepted.posts.total()
+    due = round(found.due * posts / max(found.posts, 1))
+    return found._replace(posts=posts, due=due, extrapolated=posts - found.posts)
+
+
+def _of_author(position: int, host: str | None, people: People, accepted: AcceptedLog) -> Findings:
+    """Count the deliveries of an author's posts, and look for the newest in a friend's feed."""
+    author, posts = people.at(position), accepted.posts[position]
+    reader = people.friend_of(author)
+    newest = {*accepted.newest_of(position), *accepted.newest_of(reader.position)}
+    try:
+        due = posts * feeds_with(host, author)
+        return compared(newest, *read_feed(host, reader))._replace(posts=posts, due=due)
+    except Unreachable:
+        return Findings(unreadable=1)
+
+
+def feeds_with(host: str | None, author: LoadPerson) -> int:
+    """Return in how many feeds an author's posts are due, their own included."""
+    try:
+        readers = ask(host, "/v1/me/friends/", author.headers)["friends"]
+    except Unreachable:  # of a service with follows
+        pages = pages_of(host, "/v1/me/followers/", author.headers)
+        readers = [reader for page in pages for reader in page["followers"]]
+    return 1 + len(readers)
 
 
 def compared(due: set[int], shown: list[int], is_whole: bool) -> Findings:
@@ -189,12 +213,19 @@ def compared(due: set[int], shown: list[int], is_whole: bool) -> Findings:
 def read_feed(host: str | None, reader: LoadPerson) -> tuple[list[int], bool]:
     """Return the ids of a feed's newest posts, and whether those are all. Raises Unreachable."""
     shown: list[int] = []
-    path: str | None = f"/v1/feed/?limit={PAGE}"
-    while path and len(shown) < NEWEST:
-        page = ask(host, path, reader.headers)
+    for page in pages_of(host, f"/v1/feed/?limit={PAGE}", reader.headers):
         shown += [post["id"] for post in page["posts"]]
+        if len(shown) >= NEWEST:
+            break
+    return shown, page["next"] is None
+
+
+def pages_of(host: str | None, path: str, headers: Mapping[str, str]) -> Iterator[Any]:
+    """Yield the pages of a list. Raises Unreachable."""
+    while path:
+        page = ask(host, path, headers)
+        yield page
         path = page["next"] and urlsplit(page["next"])._replace(scheme="", netloc="").geturl()
-    return shown, path is None
 
 
 def _spread(positions: list[int], most: int) -> list[int]:

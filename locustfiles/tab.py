@@ -12,12 +12,17 @@ from locust.env import Environment
 from locustfiles.service import Watch
 
 KEY = "fan-out"
+NOW = "now"
 PAGE = {
     "extended_tabs": [{"title": "Fan-out", "key": KEY}],
     "extended_tables": [
         {
             "key": KEY,
-            "structure": [{"key": "figure", "title": "Fan-out"}, {"key": "value", "title": "Now"}],
+            "structure": [
+                {"key": "figure", "title": "Fan-out"},
+                {"key": "value", "title": "Value"},
+                {"key": "span", "title": "Time span"},
+            ],
         }
     ],
 }
@@ -41,20 +46,21 @@ def attach(environment: Environment, watch: Watch) -> None:
 def rows(watch: Watch) -> list[dict[str, str]]:
     status = watch.status
     if status is None:
-        return [{"figure": "Service", "value": f"unreachable: {watch.error}"}]
+        return [{"figure": "Service", "value": f"unreachable: {watch.error}", "span": NOW}]
     backlog, lag_ms = status["backlog"], status["lag_ms"]
-    of_late = f"(last {status['window_s']} s)"
-    shown = {
-        "Strategy": status["strategy"],
-        "Store": f"{status['store']}: {status['store_state']}",
-        "Backlog": f"{backlog['posts']:,} posts",
-        "Poison": f"{status['poison']['posts']:,} posts",
-        "Oldest post waits": _with_unit(backlog["oldest_age_s"], "s", digits=1),
-        f"Deliveries {of_late}": f"{status['deliveries_per_s']:,.0f} / s",
-        f"Lag p50 {of_late}": _with_unit(lag_ms["p50"], "ms"),
-        f"Lag p99 {of_late}": _with_unit(lag_ms["p99"], "ms"),
-    }
-    return [{"figure": figure, "value": value} for figure, value in shown.items()]
+    of_late = f"over the last {status['window_s']} s"
+    shown = (
+        ("Backlog", f"{backlog['posts']:,} posts", NOW),
+        ("Oldest post waits", _with_unit(backlog["oldest_age_s"], "s", digits=1), NOW),
+        ("Lag p50", _with_unit(lag_ms["p50"], "ms"), of_late),
+        ("Lag p99", _with_unit(lag_ms["p99"], "ms"), of_late),
+        ("Worst lag p99", _with_unit(watch.worst_lag_ms, "ms"), "since the start"),
+        ("Deliveries", f"{status['deliveries_per_s']:,.0f} / s", of_late),
+        ("Poison", f"{status['poison']['posts']:,} posts", NOW),
+        ("Strategy", status["strategy"], NOW),
+        ("Store", f"{status['store']}: {status['store_state']}", NOW),
+    )
+    return [dict(zip(("figure", "value", "span"), row, strict=True)) for row in shown]
 
 
 def _with_unit(value: Any, unit: str, digits: int = 0) -> str:

@@ -34,7 +34,7 @@ class Verdict:
     def __init__(self, environment: Environment) -> None:
         self._environment = environment
         self._reasons: list[str] = []
-        self._passed: list[str] = []
+        self._notes: list[str] = []
         options: Any = environment.parsed_options
         if options.headless and not isinstance(environment.runner, WorkerRunner):
             environment.events.quit.add_listener(self._print)
@@ -46,13 +46,13 @@ class Verdict:
         self._environment.process_exit_code = 1
 
     def note(self, result: str) -> None:
-        """Record a result for the line of a run that passes."""
-        self._passed.append(result)
+        """Record a result for the last line."""
+        self._notes.append(result)
 
     def _print(self, exit_code: int, **kwargs: Any) -> None:
         failed = self._reasons or [self._errors(), f"exit code {exit_code}"]
-        passed = self._passed or ["no limit was broken; nothing was audited"]
-        reasons = f"FAIL: {'; '.join(filter(None, failed))}"
+        passed = self._notes or ["no limit was broken; nothing was audited"]
+        reasons = f"FAIL: {'; '.join(filter(None, [*failed, *self._notes]))}"
         print(reasons if exit_code else f"PASS: {'; '.join(passed)}", flush=True)
 
     def _errors(self) -> str:

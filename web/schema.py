@@ -1,5 +1,6 @@
 """The API's schema: every status that an operation can answer, from what its view declares."""
 
+import re
 from collections.abc import Iterator
 from inspect import getdoc
 from typing import Any
@@ -51,13 +52,45 @@ CHALLENGE: Node = {"WWW-Authenticate": {"required": True, "schema": {"type": "st
 HEADERS = {"401": CHALLENGE, "429": RETRY_AFTER, "503": RETRY_AFTER}
 UNPARSED = {"414", "417", "431"}
 """The web server answers these itself, without a JSON body."""
+GROUPS = {
+    "Feed": "Your own posts and those of your friends, or of the people whom you follow.",
+    "Posts": "Write, read and delete posts. A 201 means that a post is stored; delivery follows.",
+    "Friends": "You are friends once both have asked; then each sees the other's posts.",
+    "Follows": "Follow a person to see their posts. Who is private has to accept it first.",
+    "Blocks": "Hide two people from each other, and end what is between them.",
+    "Account": "Sign up, log in, log out. An access token is valid for an hour; then refresh it.",
+}
+"""Group of operations → what it is for, in the order of the documentation."""
+GROUP_OF = {
+    "people": "Posts",
+    "friend-requests": "Friends",
+    **dict.fromkeys(("following", "followers", "follow-requests", "private"), "Follows"),
+    **dict.fromkeys(("signup", "token", "password"), "Account"),
+}
+"""First word of a path → its group, unless it is the group's name."""
+
+
+def describe_groups(result: Node, **kwargs: Any) -> Node:
+    """Describe the groups that have operations (a hook of drf-spectacular)."""
+    operations = [it for path in result["paths"].values() for it in path.values()]
+    used = {tag for operation in operations for tag in operation["tags"]}
+    described = [{"name": name, "description": GROUPS[name]} for name in GROUPS if name in used]
+    return result | {"tags": described}
 
 
 class Schema(AutoSchema):
     """Adds the refusals that follow from a view's authentication, path and body.
 
     A view declares only its own ones, with a description; they get the body of errors too.
+    A docstring's first clause is the summary.
     """
+
+    def get_tags(self) -> list[str]:
+        word = self.path.removeprefix("/v1/").removeprefix("me/").split("/")[0]
+        return [GROUP_OF.get(word, word.capitalize())]
+
+    def get_summary(self) -> str:
+        return re.split(r"[.:;](?:\s|$)", self.get_description())[0]
 
     def _get_response_bodies(self, direction: Any = "response") -> Node:
         described: Node = super()._get_response_bodies(direction)

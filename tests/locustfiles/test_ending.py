@@ -12,16 +12,15 @@ from tests.locustfiles.load import Run, serving, standing_in
 
 GENEROUS = ("--fail-p99-ms=60000", "--fail-lag-ms=60000", "--fail-ratio=0.9")
 LOOKED_FOR = re.compile(
-    r"audit: ([\d,]+) posts accepted; ([\d,]+) deliveries looked for in (\d+) feeds: "
-    r"(\d+) missing, (\d+) duplicated"
+    r"audit: ([\d,]+) posts accepted; looked for ([\d,]+) of (?:about )?([\d,]+) deliveries, in "
+    r"(\d+) feeds: (\d+) missing, (\d+) duplicated"
 )
+FIGURES = "posts", "deliveries", "due", "feeds", "missing", "duplicated"
 
 
 def audit(run):
-    posts, deliveries, feeds, missing, duplicated = map(int, LOOKED_FOR.search(run.output).groups())
-    return SimpleNamespace(
-        posts=posts, deliveries=deliveries, feeds=feeds, missing=missing, duplicated=duplicated
-    )
+    figures = [int(it.replace(",", "")) for it in LOOKED_FOR.search(run.output).groups()]
+    return SimpleNamespace(**dict(zip(FIGURES, figures, strict=True)))
 
 
 def test_all_posts_of_a_good_service_are_found(run):
@@ -33,6 +32,7 @@ def test_all_posts_of_a_good_service_are_found(run):
     assert found.posts == len(accepted) > 0
     assert found.feeds == len({post["author"] for post in accepted}) <= 20
     assert found.deliveries > found.posts
+    assert found.due == found.posts * 21  # friends and oneself
     assert found.missing == found.duplicated == 0
     assert "audit: clean" in done.output
     assert done.broken == []
@@ -92,6 +92,8 @@ def test_repeated_deliveries_are_duplicated(service, tmp_path):
         if method == "POST":
             posts.append({"id": len(posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"})
             return 201, posts[-1]
+        if path == "/v1/me/friends/":
+            return 200, {"friends": [2]}
         if path in ("/statusz", "/readyz"):
             return 200, {"backlog": {"posts": 0}}
         twice = sorted(posts * 2, key=lambda post: -post["id"])
@@ -118,6 +120,8 @@ def test_the_last_posts_are_waited_for_though_a_status_does_not_know_them_yet(se
             post = {"id": len(posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"}
             posts.append((post, time.monotonic()))
             return 201, post
+        if path == "/v1/me/friends/":
+            return 200, {"friends": [2]}
         if path in ("/statusz", "/readyz"):
             return 200, {"backlog": {"posts": 0 if path == "/statusz" else len(waiting())}}
         shown = [post for post, _ in reversed(posts) if post not in waiting()]

@@ -15,7 +15,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from launch.processes import Processes, free_port
 from tests.browser import NARROW, browsing, overflows
 
-DELIVERIES = "Deliveries (last 10 s)"
+NONE = "0 / s", "over the last 10 s"
 WITHIN_S = 60
 
 
@@ -55,10 +55,10 @@ def browser(tmp_path):
 
 
 def shown(browser):
-    """Return the visible rows of the table."""
+    """Return the visible rows of the table: figure → value, time span."""
     rows = browser.find_elements(By.CSS_SELECTOR, "table tbody tr")
     cells = [[td.text for td in row.find_elements(By.TAG_NAME, "td")] for row in rows]
-    return {row[0]: row[1] for row in cells if len(row) == 2}
+    return {figure: tuple(rest) for figure, *rest in cells if len(rest) == 2}
 
 
 def press(browser, text, tag="button"):
@@ -78,13 +78,15 @@ def tab(web_ui, browser):
 
 def test_the_tab_follows_the_service(tab, tmp_path):
     within = WebDriverWait(tab, WITHIN_S, ignored_exceptions=[Exception])
-    within.until(lambda it: shown(it)[DELIVERIES] != "0 / s")
+    within.until(lambda it: shown(it)["Deliveries"] != NONE)
     first = shown(tab)
-    within.until(lambda it: shown(it)[DELIVERIES] != first[DELIVERIES])
+    within.until(lambda it: shown(it)["Deliveries"] != first["Deliveries"])
 
-    assert (first["Strategy"], first["Store"]) == ("outbox", "setbased: ok")
-    assert first["Backlog"].endswith(" posts")
-    assert first["Lag p99 (last 10 s)"].endswith(" ms")
+    assert [*first][:4] == ["Backlog", "Oldest post waits", "Lag p50", "Lag p99"]
+    assert (first["Strategy"][0], first["Store"][0]) == ("outbox", "setbased: ok")
+    assert first["Backlog"][0].endswith(" posts")
+    assert first["Lag p99"][0].endswith(" ms")
+    assert {span for _, span in first.values()} == {"now", NONE[1], "since the start"}
     tab.save_screenshot(str(tmp_path / "wide.png"))
     tab.set_window_size(*NARROW)
     time.sleep(1)
@@ -98,7 +100,7 @@ def test_the_tab_says_when_the_service_is_unreachable(tab, service):
     service.stop_web()
 
     try:
-        within.until(lambda it: shown(it)["Service"].startswith("unreachable: http://127.0.0.1"))
+        within.until(lambda it: shown(it)["Service"][0].startswith("unreachable: http://127.0.0.1"))
     finally:
         service.start()
 
@@ -113,7 +115,7 @@ def test_limits_can_be_set_in_the_form(web_ui, browser, locust):
     press(browser, "Start")
     press(browser, "Fan-out")
     within = WebDriverWait(browser, WITHIN_S, ignored_exceptions=[Exception])
-    within.until(lambda it: shown(it)[DELIVERIES] != "0 / s")
+    within.until(lambda it: shown(it)["Deliveries"] != NONE)
 
     (pid,) = locust.pids("locust")
     os.kill(pid, signal.SIGINT)

@@ -2,6 +2,7 @@
 
 import json
 from itertools import product
+from urllib.parse import quote
 
 import pytest
 from selenium.common.exceptions import WebDriverException
@@ -16,7 +17,7 @@ from runtime.remembered import forget_all
 from tests.browser import browsing, overflows, violations
 from tests.conftest import befriend, client_of
 from tests.web import streaming
-from tests.web.test_home_page import BACKGROUNDS, show
+from tests.web.test_home_page import BACKGROUNDS, copied, show
 
 PASSWORD = "a long pass phrase"
 WITHIN_S = 60
@@ -129,6 +130,37 @@ def test_two_people_befriend_each_other_and_see_each_others_posts(browser, live_
     eve.until_posts()
     ada.select()
     ada.until_posts()
+
+
+def test_a_newcomer_befriends_a_second_tab_of_theirs(browser, live_server, ada):
+    ada.until(lambda: ada.find("#second").is_displayed())
+    assert copied(browser, ada.find("#people .copy")) == str(ada.id)
+    assert violations(browser) == []
+
+    others = set(browser.window_handles)
+    ada.find("#second").click()
+    ada.until(lambda: set(browser.window_handles) > others)
+    browser.switch_to.window(*set(browser.window_handles) - others)
+    ada.until_shown("#invitation", f"Person {ada.id} invited you.")
+    assert violations(browser) == []
+    ada.enter("bob", "sign up")
+    ada.until(lambda: browser.switch_to.active_element.text == "Ask")
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    ada.until_shown("#sent", f"Person {ada.id}")
+    assert browser.current_url == f"{live_server.url}/"
+
+    ada.select()
+    ada.press("Accept")
+    ada.until_shown("#friends", f"Person {Person.objects.get(username='bob').id}")
+    assert not ada.find("#second").is_displayed()
+
+
+@pytest.mark.parametrize("inviter", ["<b>1</b>", "-1", "1e3", ""])
+def test_a_link_invites_with_a_number_only(inviter, browser, live_server):
+    tab = Tab(browser, f"{live_server.url}/?inviter={quote(inviter)}")
+
+    tab.until(lambda: tab.find("#enter").is_displayed())
+    assert not tab.find("#invitation").is_displayed()
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from itertools import product
 
 import pytest
 from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
 
 from accounts.follows import author_ids
 from accounts.models import Person
@@ -55,11 +56,21 @@ def edges(request, live_server):
     _page.cache_clear()
 
 
-def test_its_commands_work_as_printed(edges, browser, live_server):
+def copied(browser, button):
+    """Press a copy button, and return what it copied."""
+    rights = ["clipboardReadWrite", "clipboardSanitizedWrite"]
+    browser.execute_cdp_cmd("Browser.grantPermissions", {"permissions": rights})
+    button.click()
+    WebDriverWait(browser, 60).until(lambda browser: button.text == "Copied")
+    script = "navigator.clipboard.readText().then(arguments[0])"
+    return browser.execute_async_script(script)
+
+
+def test_its_commands_work_as_copied(edges, browser, live_server):
     """One person posts, and another finds the post in their feed; also for a second time."""
     show(browser, live_server.url, 1400, "light")
     browser.find_element(By.CSS_SELECTOR, "footer summary").click()
-    commands = browser.find_element(By.ID, "commands").text
+    commands = copied(browser, browser.find_element(By.CSS_SELECTOR, "footer .copy"))
 
     for _ in range(2):
         done = subprocess.run(

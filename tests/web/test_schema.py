@@ -182,6 +182,24 @@ def test_the_schema_is_public_and_describes_every_route(capsys):
     assert needing == found.keys() - open_to_all
 
 
+@pytest.mark.parametrize("has_follows", [False, True])
+def test_operations_are_in_groups_with_summaries_and_the_feed_is_first(has_follows, request):
+    if has_follows:
+        request.getfixturevalue("follows_api")
+    described = yaml.safe_load(client_of(None).get("/v1/schema/").content)
+
+    groups = [tag["name"] for tag in described["tags"]]
+    follows = ["Follows"] if has_follows else []
+    assert groups == ["Feed", "Posts", "Friends", *follows, "Blocks", "Account"]
+    for path in described["paths"].keys() - (routes().keys() - in_service.keys()):
+        for operation in described["paths"][path].values():
+            assert operation["tags"][0] in groups
+            assert 0 < len(operation["summary"]) < 80
+    signup = described["paths"]["/v1/signup/"]["post"]
+    assert signup["summary"] == "Sign up"
+    assert signup["description"].startswith("Sign up; person, profile")
+
+
 def test_the_documentation_is_public_and_served_here_whole():
     response = client_of(None).get("/v1/docs/")
 

@@ -11,6 +11,8 @@ const nameOf = (id) => id === me.id ? "You" : `Person ${id}`;
 
 let me = JSON.parse(sessionStorage.me ?? "null"); // name, id, access, refresh
 let renewing = null;
+// Who invited this tab's person. Anybody can write a link, so it only fills in a number.
+let inviter = Number(new URLSearchParams(location.search).get("inviter")?.match(/^\d{1,15}$/) ?? 0);
 
 async function send(method, path, { body, headers = {}, signal } = {}) {
   signal ??= AbortSignal.timeout(ANSWER_MS);
@@ -92,7 +94,7 @@ onSubmit(at("enter"), async (button) => {
   const response = await send("POST", "/v1/token/", options);
   remember({ name, ...await response.json() });
   start();
-  at("body").focus();
+  (inviter ? at("befriend").querySelector("button") : at("body")).focus();
 });
 
 at("leave").onclick = () => attempt(at("leave-error"), async () => {
@@ -261,7 +263,7 @@ async function loadPeople() {
   const lists = LISTS.map((name) => read(`/v1/me/${name}/`));
   const now = Object.assign({}, ...await Promise.all(lists)), old = people ?? now;
   if (mine !== turn || JSON.stringify(now) === JSON.stringify(people)) return;
-  if (!people) at("people").open = !now[READ].length || innerWidth > 600; // pixels
+  if (!people) at("people").open = inviter || !now[READ].length || innerWidth > 600; // pixels
   people = now;
   listPeople();
   for (const id of now.received)
@@ -275,6 +277,7 @@ function listPeople() {
     at(group).replaceChildren(...people[group].map((id) => personOf(id, actions)));
     at(group).parentElement.hidden = !people[group].length;
   }
+  at("alone").hidden = inviter || Object.keys(ACTIONS).some((group) => people[group].length);
   at("asking").textContent = people.received.length ? `${people.received.length} asking` : "";
   const buttons = [...at("people").querySelectorAll("button")];
   const same = buttons.find((button) => button.ariaLabel === activeElement.ariaLabel);
@@ -300,6 +303,8 @@ onSubmit(at("befriend"), async () => {
     throw error.status === 404 ? new Error(`There is no person ${id}.`) : error;
   });
   at("befriend").reset();
+  history.replaceState(null, "", "/");
+  inviter = 0;
   await loadPeople();
 });
 
@@ -384,13 +389,29 @@ function start() {
   at("enter").hidden = true;
   at("inside").hidden = false;
   at("name").textContent = me.name;
+  document.title = `${me.name}: Feed`;
+  at("second").href = `/?inviter=${me.id}`;
+  if (inviter === me.id) inviter = 0;
+  if (inviter) at("number").value = inviter;
   for (const place of document.querySelectorAll(".my-number")) place.textContent = me.id;
   repeat(POLL_MS, poll);
   repeat(PEOPLE_MS, () => loadPeople().catch((error) => error.waitS));
   follow();
 }
 
+for (const button of document.querySelectorAll(".copy")) {
+  const label = button.textContent, source = document.querySelector(button.dataset.of);
+  button.hidden = !navigator.clipboard; // there is none at an http: address of another machine
+  button.onclick = async () => {
+    const copying = navigator.clipboard.writeText(source.textContent);
+    button.textContent = await copying.then(() => "Copied", () => "Not copied");
+    setTimeout(() => { button.textContent = label; }, NEWS_MS);
+  };
+}
+
 at("enter").hidden = false;
+at("invitation").hidden = !inviter;
+at("inviter").textContent = inviter;
 at("enter-error").textContent = sessionStorage.farewell ?? "";
 sessionStorage.removeItem("farewell");
 if (me) start();
