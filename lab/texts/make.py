@@ -1,5 +1,6 @@
 """``lab figures``: run every command whose results are committed, one after another."""
 
+import json
 import shutil
 import signal
 import subprocess
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 from lab.before import check_folders
 from lab.progress import console
+from lab.results.result import FILE
 from lab.running.machine import commit
 from lab.running.matrix import INTERRUPTED
 from lab.texts.write import COMMITTED, TEXTS, write
@@ -104,11 +106,13 @@ def _status(command: Sequence[str]) -> int:
 
 
 def keep(folder: Path) -> None:
-    """Put what has finished into the committed results, but for what is large."""
+    """Put what has finished into the committed results, without what is large, and as short."""
     for done in sorted(folder.glob(f"*/{DONE}")):
         kept = COMMITTED / done.parent.name
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(done.parent, kept, ignore=NOT_KEPT)
+        for result in kept.rglob(FILE):
+            result.write_text(json.dumps(json.loads(result.read_text()), separators=(",", ":")))
 
 
 def differences(folder: Path) -> str:
