@@ -55,8 +55,8 @@ class Processes:
         traceback: TracebackType | None,
     ) -> None:
         with self._at_exit:
-            for role in reversed(list(self._started)):
-                self.stop(role)
+            for role in self._started:  # the latest ends first; a second Ctrl-C spares none
+                self._at_exit.callback(self.stop, role)
 
     def at_exit(self, clean_up: Callable[[], object]) -> None:
         """Call this when all processes have ended, the latest first."""

@@ -34,6 +34,21 @@ def test_leaving_the_block_ends_everything(tmp_path):
     assert not any(psutil.pid_exists(process.pid) for process in started)
 
 
+def test_a_second_ctrl_c_spares_no_process(tmp_path, monkeypatch):
+    stop = Processes.stop
+
+    def interrupted(self, role):
+        stop(self, role)
+        if role == "workers":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Processes, "stop", interrupted)
+    with pytest.raises(KeyboardInterrupt), Processes(tmp_path) as processes:
+        started = [processes.start(role, SLEEP, {}) for role in ("database", "workers", "web")]
+
+    assert not any(psutil.pid_exists(process.pid) for process in started)
+
+
 def test_a_process_that_ignores_the_signal_is_killed_with_its_children(processes, monkeypatch):
     monkeypatch.setattr("launch.processes.STOP_WITHIN_S", 0.2)
     process = processes.start("web", STUBBORN, {})
