@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -118,4 +119,7 @@ def wait_until(happened, describe, within_s):
 
 
 def docker(*arguments):
-    return subprocess.run(["docker", *arguments], capture_output=True, text=True, check=True).stdout
+    env = os.environ | {"DOCKER_BUILDKIT": "1"}  # Debian's engine has the older builder, too
+    done = subprocess.run(["docker", *arguments], capture_output=True, text=True, env=env)
+    assert done.returncode == 0, f"{arguments}:\n{(done.stdout + done.stderr)[-MOST_OUTPUT:]}"
+    return done.stdout
