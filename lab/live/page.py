@@ -21,7 +21,7 @@ from lab.live.side import (
     Stage,
     variant_names,
 )
-from lab.live.tour import DONE, FAILED, PREDICT, RUN, START, STEPS, STOP, Tour, steps_here
+from lab.live.tour import DONE, FAILED, PREDICT, RUN, START, STOP, Tour, story_here
 from launch.ports import claimed
 from launch.service import Seed
 
@@ -51,8 +51,6 @@ CHOICE_OF_SIDE = "".join(
     for name, checked in (("Left", "checked"), ("Right", ""))
 )
 """On a phone, which shows one side at a time (page.css)."""
-PUBLISHED = "Tour: the published story in six steps, five minutes"
-ON_SQLITE = "Tour: four steps on SQLite, as MySQL or Redis isn't installed; three minutes"
 VALUE = "(event) => emit(event.target.value)"
 CSS = Path(__file__).with_name("page.css")
 
@@ -62,7 +60,7 @@ def serve(seed: Seed, servers: str, port: int) -> None:
     if seed.friends < 2:
         raise ValueError(f"--friends {seed.friends} must be at least 2")
     stage = Stage(seed, servers)
-    tour = Tour(stage, steps_here(servers))
+    tour = Tour(stage, story_here(servers))
     variant_names()  # asks a process; the event loop must not wait for it
     with claimed(port):
         print(f"The live page: http://127.0.0.1:{port}/", flush=True)
@@ -181,7 +179,7 @@ class Guide:
         self._shown: tuple[int, str] | None = None
         with ui.element("details").classes("tour"):
             with ui.element("summary"):
-                ui.label(PUBLISHED if tour.steps is STEPS else ON_SQLITE)
+                ui.label(f"Tour: {tour.title}")
             self.heading = ui.html(sanitize=False)
             self.question = ui.html(sanitize=False)
             self.answers = ui.radio({}).props('aria-label="Your prediction"')

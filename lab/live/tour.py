@@ -30,6 +30,11 @@ class Step(NamedTuple):
     """What happens to the right side a third into it (``lab.faults``)."""
 
 
+class Story(NamedTuple):
+    title: str
+    steps: Sequence[Step]
+
+
 STEPS = (
     Step(
         "A file for each server",
@@ -120,7 +125,8 @@ STEPS = (
         fault="drainer-killed",
     ),
 )
-ON_SQLITE = (
+PUBLISHED = Story("the published story in six steps, five minutes", STEPS)
+STEPS_ON_SQLITE = (
     STEPS[0],
     STEPS[2]._replace(
         story="Left, 501 INSERTs per post, one after the other. Right, the same rows by one "
@@ -144,23 +150,25 @@ ON_SQLITE = (
     ),
     STEPS[5]._replace(variants=("sqlite-outbox-setbased", "sqlite-outbox-setbased")),
 )
-"""For a machine without the servers of the published story."""
+ON_SQLITE = Story(
+    "four steps on SQLite, as MySQL or Redis isn't installed; three minutes", STEPS_ON_SQLITE
+)
 
 
-def steps_here(servers: str) -> Sequence[Step]:
+def story_here(servers: str) -> Story:
     """Return the published story, or the one on SQLite if its servers can't be started here."""
     try:
         check_servers([variant_named(name) for step in STEPS for name in step.variants], servers)
     except RunFailed:
         return ON_SQLITE
-    return STEPS
+    return PUBLISHED
 
 
 class Tour:
     """One for all tabs; ``tick`` advances it, about once per second."""
 
-    def __init__(self, stage: Stage, steps: Sequence[Step] = STEPS) -> None:
-        self.stage, self.steps = stage, steps
+    def __init__(self, stage: Stage, story: Story = PUBLISHED) -> None:
+        self.stage, self.title, self.steps = stage, story.title, story.steps
         self.number, self.phase = 0, PREDICT
         self.prediction: int | None = None
         self.outcome: list[Sample | None] = []

@@ -23,7 +23,7 @@ from lab.live.tour import (
     STEPS,
     STOP,
     Tour,
-    steps_here,
+    story_here,
 )
 from launch.service import Seed
 
@@ -50,7 +50,7 @@ def guided():
     return Tour(stage)
 
 
-@pytest.mark.parametrize("step", [*STEPS, *ON_SQLITE], ids=lambda step: step.title)
+@pytest.mark.parametrize("step", [*STEPS, *ON_SQLITE.steps], ids=lambda step: step.title)
 def test_a_step_can_be_run(step):
     variants = [variant_named(name) for name in step.variants]
 
@@ -59,12 +59,12 @@ def test_a_step_can_be_run(step):
 
 
 def test_without_servers_the_tour_is_on_sqlite(monkeypatch):
-    assert steps_here("auto") is STEPS
+    assert story_here("auto").steps is STEPS
     for name in ("DATABASE_URL", "REDIS_URL", "BROKER_URL"):
         monkeypatch.delenv(name, raising=False)
 
-    assert steps_here("external") is ON_SQLITE
-    assert {name.partition("-")[0] for step in ON_SQLITE for name in step.variants} <= {
+    assert story_here("external") is ON_SQLITE
+    assert {name.partition("-")[0] for step in ON_SQLITE.steps for name in step.variants} <= {
         "sqlite",
         "sqlite_per_server",
     }
