@@ -25,9 +25,8 @@ def test_slides_are_those_of_the_lessons():
 def test_every_lesson_has_answers_apart():
     answers = Path("docs/answers.md").read_text()
 
-    assert re.findall(r"^## Lesson (\d+)$", answers, re.MULTILINE) == [
-        str(number + 1) for number, _ in enumerate(LESSONS)
-    ]
+    numbers = [int(number) for number in re.findall(r"^## Lesson (\d+)$", answers, re.MULTILINE)]
+    assert numbers == [*range(1, len(LESSONS) + 1)]
     assert [it for it in LESSONS if "<summary>Solutions" in it.read_text()] == []
 
 

@@ -10,14 +10,14 @@ from xml.etree import ElementTree as ET
 import nicegui
 import pytest
 
+from lab.texts.slides import COURSE, ROW
 from tests.browser import browsing
 
 NAME = "{http://www.w3.org/2000/svg}text"
 PARTS = Path("docs/pictures/architecture.svg")
-COURSE = Path("docs/course.md")
 LESSONS = [
     (COURSE.parent / link).resolve().relative_to(Path.cwd())
-    for link in re.findall(r"^\| \d+ \| \[.*?\]\((.*?)\)", COURSE.read_text(), re.MULTILINE)
+    for _, link in ROW.findall(COURSE.read_text())
 ]
 MERMAID = Path(nicegui.__file__).parent / "elements/mermaid/dist"
 """The library that draws them on GitHub too, as a package brings it."""
