@@ -170,7 +170,9 @@ def added_up(findings: Sequence[Findings]) -> Findings:
 def audit(host: str | None, people: People, accepted: AcceptedLog) -> Findings:
     """Read the feeds of up to 20 people who are friends of authors."""
     authors = _spread(accepted.authors(), MOST_FEEDS)
-    found = added_up([Findings(), *(_of_author(it, host, people, accepted) for it in authors)])
+    found = added_up(
+        [Findings(), *(_of_author(author, host, people, accepted) for author in authors)]
+    )
     posts = accepted.posts.total()
     due = round(found.due * posts / max(found.posts, 1))
     return found._replace(posts=posts, due=due, extrapolated=posts - found.posts)

@@ -72,8 +72,8 @@ GROUP_OF = {
 
 def describe_groups(result: Node, **kwargs: Any) -> Node:
     """Describe the groups that have operations (a hook of drf-spectacular)."""
-    operations = [it for path in result["paths"].values() for it in path.values()]
-    used = {tag for operation in operations for tag in operation["tags"]}
+    operations = (path.values() for path in result["paths"].values())
+    used = {tag for path in operations for operation in path for tag in operation["tags"]}
     described = [{"name": name, "description": GROUPS[name]} for name in GROUPS if name in used]
     return result | {"tags": described}
 

@@ -116,9 +116,9 @@ def _doubts(measured: Measured, now_ms: float) -> Iterator[str]:
     for source in (measured.bench, *measured.mixed):
         times = now_ms / source.calibration_ms
         if not 1 / TIMES_SLOWER <= times <= TIMES_SLOWER:
-            is_now = f"{times:.2f} times slower" if times > 1 else f"{1 / times:.2f} times faster"
+            speed = f"{times:.2f} times slower" if times > 1 else f"{1 / times:.2f} times faster"
             yield (
-                f"this machine is {is_now} now than when {source.folder} was measured: measure "
+                f"this machine is {speed} now than when {source.folder} was measured: measure "
                 "again, or read cores as those of then"
             )
     if {candidate.server for candidate in measured.candidates} == {GUNICORN}:
