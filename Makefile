@@ -36,7 +36,7 @@ mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 test-fast: setup ## run the tests without processes, and without servers but Redis; under 90 seconds
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
-test: setup servers ## run every test; about 15 minutes on two cores
+test: setup servers ## run every test; 20 to 35 minutes on two cores
 	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults"
 	$(REPLAYS) $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder tests/replays tests/web/test_access.py tests/web/test_schema.py
 	$(REPLAYS) $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 tests/replays
@@ -55,7 +55,7 @@ test-k6: setup k6 ## compare the k6 script with Locust on one service
 test-mysql: setup mysql ## run the contract tests on MySQL; make test uses MariaDB if installed
 	LAB_MYSQL=mysql $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 $(SERVER_TESTS) tests/launch/test_mysql.py
 
-test-containers: setup ## run compose/ on a Docker engine of its own: Debian, root, 15 minutes or more
+test-containers: setup ## run compose/ on a Docker engine of its own: Debian, root, 30 minutes or more
 	sh bootstrap.sh containers
 	sh tests/containers/engine.sh $(PYTHON) -m pytest -s -m containers tests/containers
 
