@@ -33,7 +33,7 @@ servers: ## install databases, brokers, proxies, Prometheus and Chromium from th
 mysql: ## unpack MySQL and Valkey of Debian unstable in .mysql/, without root
 	sh bootstrap.sh mysql
 
-test-fast: setup ## run the tests without processes, and without servers but Redis; under 90 seconds
+test-fast: setup ## run the tests without processes, and without servers but Redis; in up to 3 minutes
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
 test: setup servers ## run every test; 20 to 35 minutes on two cores
