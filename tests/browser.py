@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from axe_core_python.selenium import Axe
 from selenium import webdriver
+from selenium.webdriver.support.ui import WebDriverWait
 
 CHROMIUM = (
     "--headless --no-sandbox --disable-gpu --no-first-run --disable-background-networking "
@@ -22,7 +23,7 @@ def browsing(folder):
     driver = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
     browser = webdriver.Chrome(options=options, service=driver)
     try:
-        browser.set_window_size(*WIDE)
+        resize(browser, WIDE)
         yield browser
     finally:
         browser.quit()
@@ -35,7 +36,13 @@ def violations(browser, *impacts):
     return [it["id"] for it in found if not impacts or it["impact"] in impacts]
 
 
+def resize(browser, size):
+    """Give the window a width and a height, and wait until its page has the width."""
+    browser.set_window_size(*size)
+    script = f"return innerWidth === {size[0]}"
+    WebDriverWait(browser, 20).until(lambda it: it.execute_script(script))
+
+
 def overflows(browser):
     """Return whether the page is wider than its window."""
-    width = browser.execute_script("return document.documentElement.scrollWidth")
-    return width > browser.execute_script("return window.innerWidth")
+    return browser.execute_script("return document.documentElement.scrollWidth > innerWidth")

@@ -16,7 +16,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 
 from launch.processes import free_port, frozen
 from launch.service import is_ready
-from tests.browser import WIDE, browsing, overflows, violations
+from tests.browser import browsing, overflows, violations
 
 SMALL = ["--people=40", "--friends=20"]
 CHOSEN = {"Left": "sqlite-outbox-setbased", "Right": "sqlite-inline-bulk"}
@@ -131,7 +131,6 @@ def serving(folder, browser):
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
     with browsing(tmp_path_factory.mktemp("browser")) as browser:
-        browser.set_window_size(*WIDE)
         yield browser
 
 

@@ -7,7 +7,7 @@ import pytest
 from selenium.webdriver.common.by import By
 
 from lab.__main__ import main
-from tests.browser import NARROW, WIDE, browsing, overflows, violations
+from tests.browser import NARROW, WIDE, browsing, overflows, resize, violations
 from tests.lab.test_advise import ASKED, measured_below
 from tests.lab.test_capacity import step
 from tests.lab.test_report import report_of
@@ -63,7 +63,7 @@ def browser(kinds, tmp_path_factory):
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_its_window_and_shows_every_picture(browser, tmp_path, size, scheme):
-    browser.set_window_size(*size)
+    resize(browser, size)
     feature = {"name": "prefers-color-scheme", "value": scheme}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
     browser.save_screenshot(str(tmp_path / "page.png"))
@@ -100,7 +100,7 @@ def test_nothing_is_fetched_from_elsewhere(browser):
 
 
 def test_a_heading_sorts_by_its_figure(browser):
-    browser.set_window_size(*WIDE)
+    resize(browser, WIDE)
     browser.find_element(By.XPATH, "//th//button[contains(., 'posts/s')]").send_keys("\n")
     rows = browser.find_elements(By.CSS_SELECTOR, "table.cards tbody tr")
     rates = [row.find_elements(By.TAG_NAME, "td")[4].text.split()[0] for row in rows]
@@ -121,7 +121,7 @@ def test_every_kind_of_page_fits_a_phone_and_shuts_nobody_out(browser, kinds, ki
     for scheme, size in (("light", WIDE), ("dark", NARROW)):
         feature = {"name": "prefers-color-scheme", "value": scheme}
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
-        browser.set_window_size(*size)
+        resize(browser, size)
         assert not overflows(browser)
     assert violations(browser, "serious", "critical") == []
     assert browser.find_element(By.CSS_SELECTOR, "h1 + .answer").text

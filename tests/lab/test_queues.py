@@ -39,7 +39,7 @@ def test_a_task_is_counted_by_what_became_of_it(notes, held, found):
 @pytest.mark.parametrize("queue", ["huey", "django_tasks"])
 def test_a_kill_in_a_task_shows_what_the_queue_does_not_promise(queue, tmp_path, monkeypatch):
     """Huey forgets the task, django-tasks-db believes it to be running."""
-    monkeypatch.setattr(bare, "QUIET_S", 6)
+    monkeypatch.setattr(bare, "QUIET_S", 12)
     fault = bare.BareFault("kill", bare.kill_tree, times=2)
     with serving(PROMISES.variant(f"sqlite-task-setbased@{queue}"), tmp_path) as running:
         counts = bare.observe(running, fault, lambda stage: None)

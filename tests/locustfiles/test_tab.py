@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
 from launch.processes import Processes, free_port
-from tests.browser import NARROW, browsing, overflows
+from tests.browser import NARROW, browsing, overflows, resize
 
 NONE = "0 / s", "over the last 10 s"
 WITHIN_S = 60
@@ -88,7 +88,7 @@ def test_the_tab_follows_the_service(tab, tmp_path):
     assert first["Lag p99"][0].endswith(" ms")
     assert {span for _, span in first.values()} == {"now", NONE[1], "since the start"}
     tab.save_screenshot(str(tmp_path / "wide.png"))
-    tab.set_window_size(*NARROW)
+    resize(tab, NARROW)
     time.sleep(1)
     tab.save_screenshot(str(tmp_path / "narrow.png"))
     assert not overflows(tab)

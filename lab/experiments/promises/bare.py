@@ -22,6 +22,8 @@ PAUSE_S = 0.04
 TIMES = 5
 """Each fault of workers happens so often."""
 BETWEEN_S = 2.0
+STARTS_S = 60
+"""Workers that were started again have to begin a task within this time."""
 WAITING_S = 2.0
 """For so long messages wait, before their broker is killed."""
 QUIET_S = 90
@@ -82,6 +84,8 @@ def kill_tree(running: Running, notes: Notes) -> None:
     with started_again(running), frozen(running.processes.pids("workers")) as family:
         for process in family:
             process.kill()
+    noted = len(notes.read())
+    wait_for(lambda: len(notes.read()) > noted, STARTS_S)
 
 
 def end(running: Running, notes: Notes) -> None:
@@ -137,8 +141,8 @@ def observe(
         wait_until_quiet(running, notes, wanted)
     epoch = time.time() - time.monotonic()
     accepted = {post: at + epoch for post, at in wanted.items()}
-    counts = counted(notes.read(), accepted, messages_held(running))
-    return counts | {"restarts": running.service.restarts}
+    held = messages_held(running)
+    return counted(notes.read(), accepted, held) | {"restarts": running.service.restarts}
 
 
 def messages_held(running: Running) -> int:
