@@ -1,22 +1,17 @@
 """Endpoints of what is between two people: friendship or follows, requests for it, and blocks."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts import services as accounts
 from accounts.authentication import person_id
 from accounts.blocks import unblock
 from accounts.follows import RequestState
 from feed import follows
-from feed.views import UnknownPerson
 
 
 class RequestedSerializer(serializers.Serializer[Any]):
@@ -39,15 +34,12 @@ class FriendView(APIView):
 
         Once both have asked, each one's posts, earlier ones too, are in the other's feed.
         """
-        with refusals():
-            answer = follows.ask(person_id(request), friend_id)
-        return _answer(answer)
+        return _answer(follows.ask(person_id(request), friend_id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, friend_id: int) -> Response:
         """End a friendship, withdraw a request, or decline one."""
-        with refusals():
-            follows.unfriend(person_id(request), friend_id)
+        follows.unfriend(person_id(request), friend_id)
         return Response(status=204)
 
 
@@ -67,15 +59,12 @@ class FollowedView(APIView):
 
         Who is private has to accept it first.
         """
-        with refusals():
-            answer = follows.follow(person_id(request), author_id)
-        return _answer(answer)
+        return _answer(follows.follow(person_id(request), author_id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, author_id: int) -> Response:
         """Unfollow a person, or withdraw a request."""
-        with refusals():
-            follows.unfollow(person_id(request), author_id)
+        follows.unfollow(person_id(request), author_id)
         return Response(status=204)
 
 
@@ -86,15 +75,13 @@ class FollowerView(APIView):
     )
     def put(self, request: Request, reader_id: int) -> Response:
         """Accept a follower who has asked."""
-        with refusals():
-            follows.accept(person_id(request), reader_id)
+        follows.accept(person_id(request), reader_id)
         return Response(status=204)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, reader_id: int) -> Response:
         """Remove a follower, or decline a request."""
-        with refusals():
-            follows.remove_follower(person_id(request), reader_id)
+        follows.remove_follower(person_id(request), reader_id)
         return Response(status=204)
 
 
@@ -105,8 +92,7 @@ class BlockView(APIView):
     )
     def put(self, request: Request, other_id: int) -> Response:
         """Block a person: neither finds the other or their posts, nor reads them any more."""
-        with refusals():
-            follows.block(person_id(request), other_id)
+        follows.block(person_id(request), other_id)
         return Response(status=204)
 
     @extend_schema(responses={204: None})
@@ -120,14 +106,3 @@ def _answer(state: RequestState) -> Response:
     if state is RequestState.WAITING:
         return Response({"state": "requested"}, status=202)
     return Response(status=204)
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Answer what services of two people refuse."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    except accounts.UnknownPerson:
-        raise UnknownPerson from None
