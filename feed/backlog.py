@@ -11,7 +11,7 @@ from django.db.models import Subquery
 
 from feed import statements
 from feed.models import AGE, Post, PostQuerySet
-from feed.reader_counts import ReaderCounts
+from feed.recipients import ReaderCounts
 from feed.strategies import get_strategy
 from runtime.remembered import Remembered
 

@@ -18,16 +18,17 @@ class RequestedSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=["requested"])
 
 
+ASKED = {
+    202: RequestedSerializer,
+    400: OpenApiResponse(description="This is yourself."),
+    404: OpenApiResponse(description="Unknown person."),
+    429: OpenApiResponse(description="Too many requests today, or too many that wait."),
+}
+
+
 class FriendView(APIView):
     @extend_schema(
-        request=None,
-        responses={
-            202: RequestedSerializer,
-            204: OpenApiResponse(description="You are friends."),
-            400: OpenApiResponse(description="This is yourself."),
-            404: OpenApiResponse(description="Unknown person."),
-            429: OpenApiResponse(description="Too many requests today, or too many that wait."),
-        },
+        request=None, responses=ASKED | {204: OpenApiResponse(description="You are friends.")}
     )
     def put(self, request: Request, friend_id: int) -> Response:
         """Ask a person to be friends, or accept their request.
@@ -45,14 +46,7 @@ class FriendView(APIView):
 
 class FollowedView(APIView):
     @extend_schema(
-        request=None,
-        responses={
-            202: RequestedSerializer,
-            204: OpenApiResponse(description="You follow them."),
-            400: OpenApiResponse(description="This is yourself."),
-            404: OpenApiResponse(description="Unknown person."),
-            429: OpenApiResponse(description="Too many requests today, or too many that wait."),
-        },
+        request=None, responses=ASKED | {204: OpenApiResponse(description="You follow them.")}
     )
     def put(self, request: Request, author_id: int) -> Response:
         """Follow a person: their posts, earlier ones too, are in one's feed.

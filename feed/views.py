@@ -122,9 +122,7 @@ def _idempotency_key(request: Request) -> str | None:
     given = request.META.get("HTTP_IDEMPOTENCY_KEY")  # request.headers would copy all headers
     if given is None:
         return None
-    header = IDEMPOTENCY_KEY.run_validation({"key": given})
-    key: str = header["key"]
-    return key
+    return str(IDEMPOTENCY_KEY.run_validation({"key": given})["key"])
 
 
 def _page_query(request: Request) -> dict[str, Any]:
