@@ -4,6 +4,7 @@ from typing import TypeVar
 
 from django.db import transaction
 from django.db.models import Model, QuerySet
+from rest_framework.exceptions import ValidationError
 
 from accounts.follows import Edge, both_ways, end_locked, lock
 from accounts.models import Block
@@ -19,10 +20,10 @@ def block(person_id: int, other_id: int) -> list[Edge]:
     """Block somebody, and end what they read of each other, and requests; return what has ended.
 
     An unknown person is ignored: so nobody learns by blocking who exists, and who is blocked by
-    somebody may block them too. Raises UnknownPerson, or ValueError if both are the same.
+    somebody may block them too. Raises UnknownPerson, or ValidationError if both are the same.
     """
     if person_id == other_id:
-        raise ValueError("You cannot block yourself.")
+        raise ValidationError({"detail": "You cannot block yourself."})
     with transaction.atomic():
         if other_id not in lock(person_id, other_id):
             return []

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Q, QuerySet
+from rest_framework.exceptions import ValidationError
 
 from accounts.limits import Limited
 from accounts.models import Block, Follow, FriendRequest, Person
@@ -48,8 +49,8 @@ def ask(person_id: int, friend_id: int) -> RequestState:
     """Ask for a friendship; it begins once both have asked.
 
     Repeating it changes nothing. Raises Person.DoesNotExist (also for a friend who is deactivated,
-    or if one has blocked the other), UnknownPerson, Limited, or ValueError if both are the
-    same person.
+    or if one has blocked the other), UnknownPerson, Limited, or ValidationError if both are
+    the same person.
     """
     with _asking(person_id, friend_id):
         if _exists(Edge(friend_id, person_id)):
@@ -181,7 +182,7 @@ def _begin(edges: Sequence[Edge]) -> None:
 def _asking(person_id: int, other_id: int) -> Iterator[None]:
     """Lock two people of whom one asks the other, in a transaction, if that may be."""
     if person_id == other_id:
-        raise ValueError("This is yourself.")
+        raise ValidationError({"detail": "This is yourself."})
     with transaction.atomic():
         if not lock(person_id, other_id).get(other_id) or _is_blocked(person_id, other_id):
             raise Person.DoesNotExist

@@ -3,7 +3,7 @@
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 
 from django.conf import settings
@@ -31,27 +31,28 @@ class NoSlot(Throttled):
         super().__init__(wait=RETRY_AFTER_S)
 
 
-def slot() -> AbstractContextManager[None]:
-    """Return a context for one hash. Entering it raises NoSlot at once if the limit is reached."""
-    most: int = settings.MAX_HASHING
-    return _slot(Path(settings.HASHING_SLOTS_DIR), most) if most else nullcontext()
+@contextmanager
+def slot() -> Iterator[None]:
+    """Hold a slot for one hash. Raises NoSlot at once if the limit is reached.
+
+    A slot is a lock on one of the folder's files; a process that dies releases its lock.
+    """
+    if not settings.MAX_HASHING:
+        yield
+        return
+    folder = Path(settings.HASHING_SLOTS_DIR)
+    folder.mkdir(parents=True, exist_ok=True)
+    taken = _take(folder, settings.MAX_HASHING)
+    try:
+        yield
+    finally:
+        os.close(taken)
 
 
 def hash_password(password: str) -> str:
     """Return the hash of a password. Raises NoSlot."""
     with slot():
         return make_password(password)
-
-
-@contextmanager
-def _slot(folder: Path, slots: int) -> Iterator[None]:
-    """Hold a lock on one of the folder's files; a process that dies releases its lock."""
-    folder.mkdir(parents=True, exist_ok=True)
-    slot = _take(folder, slots)
-    try:
-        yield
-    finally:
-        os.close(slot)
 
 
 def _take(folder: Path, slots: int) -> int:

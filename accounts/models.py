@@ -1,5 +1,5 @@
 import secrets
-from typing import Any, ClassVar
+from typing import Any
 
 from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager
@@ -128,8 +128,6 @@ class Follow(models.Model):
     author = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="readers")
     reader = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="authors")
 
-    objects: ClassVar[models.Manager["Follow"]]
-
     class Meta:
         constraints = [
             models.CheckConstraint(
@@ -149,8 +147,6 @@ class FriendRequest(models.Model):
     )
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
-    objects: ClassVar[models.Manager["FriendRequest"]]
-
     class Meta:
         indexes = [models.Index(fields=["friend", "created_at"], name="request_received")]
 
@@ -162,8 +158,6 @@ class Block(models.Model):
     person = models.ForeignKey(Person, models.CASCADE, db_index=False, related_name="blocks")
     other = models.ForeignKey(Person, models.CASCADE, related_name="blocks_by_others")
 
-    objects: ClassVar[models.Manager["Block"]]
-
 
 class Session(models.Model):
     """One log-in. It ends with its log-out, or when its refresh token has expired."""
@@ -172,8 +166,6 @@ class Session(models.Model):
     refresh_id = models.CharField(max_length=32)
     """The ``jti`` of its only valid refresh token; each refresh replaces it."""
     expires_at = models.DateTimeField(db_index=True)
-
-    objects: ClassVar[models.Manager["Session"]]
 
 
 class Revocation(models.Model):
@@ -186,8 +178,6 @@ class Revocation(models.Model):
     """Only the tokens of this session are invalid."""
     revoked_at = models.DateTimeField(db_default=Now(), db_index=True)
 
-    objects: ClassVar[models.Manager["Revocation"]]
-
 
 class Limit(models.Model):
     """When something may be done again (``accounts.limits``)."""
@@ -195,5 +185,3 @@ class Limit(models.Model):
     key = models.CharField(max_length=MAX_LIMIT_CHARACTERS, primary_key=True)
     until_ms = models.BigIntegerField(db_index=True)
     """Unix time in milliseconds; a row in the past means the same as no row."""
-
-    objects: ClassVar[models.Manager["Limit"]]

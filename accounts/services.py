@@ -4,7 +4,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 from django.db.models import Q
-from rest_framework.exceptions import APIException
+from rest_framework.exceptions import APIException, AuthenticationFailed
 
 from accounts import limits
 from accounts.hashing import hash_password
@@ -29,8 +29,10 @@ class UsernameTaken(APIException):
     default_code = "username_taken"
 
 
-class UnknownPerson(Exception):
-    """The person who acts does not exist (any more), or is deactivated."""
+class UnknownPerson(AuthenticationFailed):
+    """The person who acts doesn't exist (any more), or is deactivated; the API answers 401."""
+
+    default_detail = "The token's person doesn't exist."
 
 
 def sign_up(*, username: str, password: str, name: str = "", address: str = "") -> Person:

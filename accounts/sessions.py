@@ -24,6 +24,7 @@ from accounts.hashing import slot
 from accounts.limits import Use
 from accounts.models import Person, Session
 from accounts.revocations import revoke_session
+from accounts.services import UnknownPerson
 from accounts.usernames import username_key
 from db.rows import delete_first
 
@@ -88,7 +89,7 @@ def change_password(*, person_id: int, old: str, new: str, address: str) -> Toke
     """
     person = Person.objects.filter(id=person_id, is_active=True).first()
     if person is None:
-        raise AuthenticationFailed("The token's person doesn't exist.")
+        raise UnknownPerson
     validate_password(new, person)
     with _guess(person.username, address):
         if not person.check_password(old):

@@ -28,7 +28,9 @@ def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     database = database | {"CONN_MAX_AGE": None, "CONN_HEALTH_CHECKS": True}
     from_url = database.get("OPTIONS", {})
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        return database | {"ENGINE": "db.sqlite", "OPTIONS": _sqlite_options() | from_url}
+        # IMMEDIATE: a transaction that reads first and writes later would find its snapshot stale.
+        options = {"init_command": SQLITE_INIT, "transaction_mode": "IMMEDIATE", "timeout": 20}
+        return database | {"ENGINE": "db.sqlite", "OPTIONS": options | from_url}
     if database["ENGINE"] == "django.db.backends.postgresql":
         options = {"connect_timeout": 2, "read_timeout": read_timeout_s, "prepare_threshold": 5}
         options |= from_url
@@ -36,11 +38,6 @@ def connect(database: dict[str, Any], *, read_timeout_s: int) -> dict[str, Any]:
     test = {"CHARSET": "utf8mb4", "COLLATION": "utf8mb4_bin"}
     options = _mysql_options(read_timeout_s) | from_url
     return database | {"ENGINE": "db.mysql", "OPTIONS": options, "TEST": test}
-
-
-def _sqlite_options() -> dict[str, Any]:
-    # IMMEDIATE: a transaction that reads first and writes later would find its snapshot stale.
-    return {"init_command": SQLITE_INIT, "transaction_mode": "IMMEDIATE", "timeout": 20}
 
 
 def _mysql_options(read_timeout_s: int) -> dict[str, Any]:

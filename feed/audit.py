@@ -111,7 +111,7 @@ def audit(
     """
     timelines = view(store)
     posts = _Posts.read()
-    lost = _lost(posts, accepted)
+    lost = [post for post in accepted if post not in posts]
     found = Audit(posts=len(posts.ids) + len(lost))
     people = list(Person.objects.order_by("id").values_list("id", flat=True))
     for done, owner_id in enumerate(people, start=1):
@@ -183,10 +183,6 @@ def audit_one(found: Audit, owner_id: int, due: Due, timelines: Stored) -> None:
     found.missing += found.note("missing", owner_id, missing)
     found.duplicated += found.note("duplicated", owner_id, wrong.duplicated)
     found.unexpected += found.note("unexpected", owner_id, wrong.unexpected)
-
-
-def _lost(posts: _Posts, accepted: Iterable[AcceptedPost]) -> list[AcceptedPost]:
-    return [post for post in accepted if post not in posts]
 
 
 def _count_lost(found: Audit, owner_id: int, lost: list[AcceptedPost], authors: Ids) -> None:

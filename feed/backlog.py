@@ -11,7 +11,7 @@ from django.db.models import Subquery
 
 from feed import statements
 from feed.models import AGE, Post, PostQuerySet
-from feed.reader_counts import ReaderCounts
+from feed.recipients import ReaderCounts
 from feed.strategies import get_strategy
 from runtime.remembered import Remembered
 
@@ -23,7 +23,7 @@ _readers = ReaderCounts()
 
 
 class BacklogFull(Exception):
-    """No post is accepted now; the message says why."""
+    """No post is accepted now."""
 
 
 def confirm_room(author_id: int) -> None:
@@ -32,10 +32,8 @@ def confirm_room(author_id: int) -> None:
     As far as this process knows: it asks once per second, or in ten times as long as asking takes.
     """
     refused = _refused.get()
-    if refused.reason:
-        raise BacklogFull(refused.reason)
-    if author_id in refused.authors:
-        raise BacklogFull("too many deliveries of this author wait")
+    if refused.reason or author_id in refused.authors:
+        raise BacklogFull
 
 
 def reason_full() -> str | None:

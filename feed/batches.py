@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from itertools import accumulate
 
 from feed.models import Post
-from feed.reader_counts import ReaderCounts
+from feed.recipients import ReaderCounts
 from runtime.remembered import Forgetful
 
 MOST_DELIVERIES = 2**18

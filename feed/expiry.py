@@ -25,8 +25,10 @@ _pause = Pause()
 
 def remove_expired() -> bool:
     """Remove some of everything that has expired; return whether there is more."""
+    age = timedelta(seconds=settings.IDEMPOTENCY_KEEP_S)
+    old_keys = IdempotencyKey.objects.filter(created_at__lt=Now() - age)
     there_is_more = [
-        remove_old_keys(),
+        delete_first(old_keys, "created_at"),
         limits.remove_expired(),
         revocations.remove_expired(),
         sessions.remove_expired(),
@@ -49,12 +51,6 @@ def remove_when_due() -> None:
     if remove_expired():
         limits.give_back_all([TURN])
         _pause.forget()
-
-
-def remove_old_keys() -> bool:
-    """Remove idempotency keys that are older than IDEMPOTENCY_KEEP_S; tell if there are more."""
-    age = timedelta(seconds=settings.IDEMPOTENCY_KEEP_S)
-    return delete_first(IdempotencyKey.objects.filter(created_at__lt=Now() - age), "created_at")
 
 
 def remove_surplus_keys() -> None:

@@ -159,7 +159,8 @@ class Journal:
 
     def _write(self, new: Sequence[tuple[int, int]]) -> bool:
         """Write a step behind the last one; return False if somebody else did."""
-        number = (self._steps[-1].number if self._steps else _last_number()) + 1
+        last = self._steps[-1] if self._steps else _steps().last()
+        number = last.number + 1 if last else 1
         nonce, news = secrets.randbits(32), np.array(new, np.int64).reshape(-1, 2)
         row = JournalStep(number=number, nonce=nonce, news=news.tobytes())
         try:
@@ -189,11 +190,6 @@ def old_steps() -> QuerySet[JournalStep]:
 
 def _steps() -> QuerySet[JournalStep]:
     return JournalStep.objects.using(DEFAULT_DB_ALIAS).order_by("number")
-
-
-def _last_number() -> int:
-    last = _steps().last()
-    return last.number if last else 0
 
 
 def _found(back_s: float) -> Iterator[tuple[int, int]]:

@@ -61,8 +61,6 @@ class Poison(models.Model):
     error = models.CharField(max_length=MAX_ERROR_CHARACTERS)
     """The last one."""
 
-    objects: ClassVar[models.Manager["Poison"]]
-
 
 class IdempotencyKey(models.Model):
     """Maps a person's idempotency key to one post. Both texts are stored as SHA-256."""
@@ -128,8 +126,6 @@ class PackedTimeline(models.Model):
     post_ids = models.BinaryField()
     """Ascending and distinct, packed by ``feed.timeline_stores.packing``."""
 
-    objects: ClassVar[models.Manager["PackedTimeline"]]
-
     class Meta:
         db_table = "feed_timeline_packed"
 
@@ -139,8 +135,6 @@ class TimelineFloor(models.Model):
 
     owner_id = models.BigIntegerField(primary_key=True)
     floor = models.BigIntegerField()
-
-    objects: ClassVar[models.Manager["TimelineFloor"]]
 
     class Meta:
         db_table = "feed_timeline_floor"
@@ -153,8 +147,6 @@ class Reader(models.Model):
     read_on = models.DateField()
     is_returning = models.BooleanField(default=False)
     """They are delivered to again, but their timeline still lacks what was not delivered."""
-
-    objects: ClassVar[models.Manager["Reader"]]
 
 
 class Celebrity(models.Model):
@@ -169,8 +161,6 @@ class Celebrity(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.ENTERING)
     changed_at = models.DateTimeField(db_default=Now())
 
-    objects: ClassVar[models.Manager["Celebrity"]]
-
 
 class FollowChange(models.Model):
     """A committed change that the reader's timeline doesn't show yet (``feed.follows``)."""
@@ -179,16 +169,12 @@ class FollowChange(models.Model):
     reader_id = models.BigIntegerField()
     changed_at = models.DateTimeField(db_default=Now())
 
-    objects: ClassVar[models.Manager["FollowChange"]]
-
 
 class AuthorChange(models.Model):
     """A person who was deactivated, reactivated or deleted: their posts don't show it yet."""
 
     person_id = models.BigIntegerField()
     changed_at = models.DateTimeField(db_default=Now())
-
-    objects: ClassVar[models.Manager["AuthorChange"]]
 
 
 class JournalStep(models.Model):
@@ -200,8 +186,6 @@ class JournalStep(models.Model):
     news = models.BinaryField()
     """Pairs of 64-bit numbers: a post's id, negative for a deletion, and its author's."""
     written_at = models.DateTimeField(db_default=Now(), db_index=True)
-
-    objects: ClassVar[models.Manager["JournalStep"]]
 
 
 class Epoch(models.Model):
@@ -224,5 +208,3 @@ class Epoch(models.Model):
     """Since when nobody may use the store, because another epoch is about to begin."""
     changed_at = models.DateTimeField(null=True)
     """When timelines were last changed by something else than a delivery with its receipt."""
-
-    objects: ClassVar[models.Manager["Epoch"]]

@@ -28,8 +28,9 @@ class PeopleCommand(BaseCommand):
         if unknown:
             raise CommandError(f"unknown: {', '.join(map(str, unknown))}")
 
+    @staticmethod
     @abstractmethod
-    def change(self, person_id: int) -> None:
+    def change(person_id: int) -> None:
         """Change a person. Raises Person.DoesNotExist."""
 
     def _change(self, person_id: int) -> bool:

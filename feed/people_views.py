@@ -1,81 +1,64 @@
 """Endpoints of what is between two people: friendship or follows, requests for it, and blocks."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from accounts import services as accounts
 from accounts.authentication import person_id
 from accounts.blocks import unblock
 from accounts.follows import RequestState
 from feed import follows
-from feed.views import UnknownPerson
 
 
 class RequestedSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=["requested"])
 
 
+ASKED = {
+    202: RequestedSerializer,
+    400: OpenApiResponse(description="This is yourself."),
+    404: OpenApiResponse(description="Unknown person."),
+    429: OpenApiResponse(description="Too many requests today, or too many that wait."),
+}
+
+
 class FriendView(APIView):
     @extend_schema(
-        request=None,
-        responses={
-            202: RequestedSerializer,
-            204: OpenApiResponse(description="You are friends."),
-            400: OpenApiResponse(description="This is yourself."),
-            404: OpenApiResponse(description="Unknown person."),
-            429: OpenApiResponse(description="Too many requests today, or too many that wait."),
-        },
+        request=None, responses=ASKED | {204: OpenApiResponse(description="You are friends.")}
     )
     def put(self, request: Request, friend_id: int) -> Response:
         """Ask a person to be friends, or accept their request.
 
         Once both have asked, each one's posts, earlier ones too, are in the other's feed.
         """
-        with refusals():
-            answer = follows.ask(person_id(request), friend_id)
-        return _answer(answer)
+        return _answer(follows.ask(person_id(request), friend_id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, friend_id: int) -> Response:
         """End a friendship, withdraw a request, or decline one."""
-        with refusals():
-            follows.unfriend(person_id(request), friend_id)
+        follows.unfriend(person_id(request), friend_id)
         return Response(status=204)
 
 
 class FollowedView(APIView):
     @extend_schema(
-        request=None,
-        responses={
-            202: RequestedSerializer,
-            204: OpenApiResponse(description="You follow them."),
-            400: OpenApiResponse(description="This is yourself."),
-            404: OpenApiResponse(description="Unknown person."),
-            429: OpenApiResponse(description="Too many requests today, or too many that wait."),
-        },
+        request=None, responses=ASKED | {204: OpenApiResponse(description="You follow them.")}
     )
     def put(self, request: Request, author_id: int) -> Response:
         """Follow a person: their posts, earlier ones too, are in one's feed.
 
         Who is private has to accept it first.
         """
-        with refusals():
-            answer = follows.follow(person_id(request), author_id)
-        return _answer(answer)
+        return _answer(follows.follow(person_id(request), author_id))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, author_id: int) -> Response:
         """Unfollow a person, or withdraw a request."""
-        with refusals():
-            follows.unfollow(person_id(request), author_id)
+        follows.unfollow(person_id(request), author_id)
         return Response(status=204)
 
 
@@ -86,15 +69,13 @@ class FollowerView(APIView):
     )
     def put(self, request: Request, reader_id: int) -> Response:
         """Accept a follower who has asked."""
-        with refusals():
-            follows.accept(person_id(request), reader_id)
+        follows.accept(person_id(request), reader_id)
         return Response(status=204)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, reader_id: int) -> Response:
         """Remove a follower, or decline a request."""
-        with refusals():
-            follows.remove_follower(person_id(request), reader_id)
+        follows.remove_follower(person_id(request), reader_id)
         return Response(status=204)
 
 
@@ -105,8 +86,7 @@ class BlockView(APIView):
     )
     def put(self, request: Request, other_id: int) -> Response:
         """Block a person: neither finds the other or their posts, nor reads them any more."""
-        with refusals():
-            follows.block(person_id(request), other_id)
+        follows.block(person_id(request), other_id)
         return Response(status=204)
 
     @extend_schema(responses={204: None})
@@ -120,14 +100,3 @@ def _answer(state: RequestState) -> Response:
     if state is RequestState.WAITING:
         return Response({"state": "requested"}, status=202)
     return Response(status=204)
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """Answer what services of two people refuse."""
-    try:
-        yield
-    except ValueError as error:
-        raise ValidationError({"detail": str(error)}) from None
-    except accounts.UnknownPerson:
-        raise UnknownPerson from None

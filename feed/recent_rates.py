@@ -10,7 +10,7 @@ from django.db.models import F, FloatField, Func
 from django.db.models.functions import Now
 
 from feed.models import Post
-from feed.reader_counts import ReaderCounts
+from feed.recipients import ReaderCounts
 
 WINDOW_S = 10
 MOST_POSTS = 20_000

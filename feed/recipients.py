@@ -1,4 +1,4 @@
-"""Recipients of posts: of one, and of many for the stores that write outside the database."""
+"""Recipients of posts: of one, of many for stores outside the database, and how many they are."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -7,13 +7,14 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
-from django.db.models import Aggregate, QuerySet, Sum, TextField
+from django.db.models import Aggregate, Count, QuerySet, Sum, TextField
 from numpy.typing import NDArray
 
 from accounts.models import Follow, Person
 from feed.celebrities import deliverable
 from feed.models import Post
 from feed.readers import delivered_since
+from runtime.remembered import Remembered
 
 Ids = NDArray[np.int64]
 Deliveries = Sequence[tuple[int, Ids]]
@@ -25,6 +26,24 @@ MAX_CACHED_IDS = 4_000_000
 """Per-process cache limit: 32 MB."""
 ENTRY_IDS = 40
 """What an author takes besides the ids, measured in ids."""
+
+
+class ReaderCounts:
+    """Numbers of readers who are delivered to, cached: counting them each time is expensive.
+
+    So counts of deliveries may miss readers of the last ``keep_s`` seconds.
+    """
+
+    def __init__(self, keep_s: float = 60.0) -> None:
+        self._counts = Remembered(dict[int, int], for_s=keep_s)
+
+    def of(self, person_ids: Iterable[int]) -> dict[int, int]:
+        """Return these numbers, of at least these persons."""
+        known = self._counts.get()
+        if unknown := set(person_ids) - known.keys():
+            counted = deliverable().filter(author_id__in=unknown).values_list("author_id")
+            known.update(dict.fromkeys(unknown, 0) | dict(counted.annotate(Count("reader_id"))))
+        return known
 
 
 class _Joined(Aggregate):

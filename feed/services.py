@@ -7,6 +7,7 @@ from typing import NamedTuple
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
+from rest_framework.exceptions import APIException
 
 from accounts.models import Person
 from accounts.services import UnknownPerson
@@ -24,8 +25,12 @@ class Published(NamedTuple):
     """An earlier request with the same idempotency key created the post."""
 
 
-class KeyReused(Exception):
-    """The idempotency key was used for a post with another body."""
+class KeyReused(APIException):
+    """The idempotency key was used for a post with another body; the API answers 422."""
+
+    status_code = 422
+    default_detail = "This Idempotency-Key was used for a post with another body."
+    default_code = "idempotency_key_reused"
 
 
 def publish_post(*, author_id: int, body: str, idempotency_key: str | None = None) -> Published:

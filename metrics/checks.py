@@ -1,5 +1,6 @@
 """System check of METRICS_DIR."""
 
+from collections.abc import Iterator
 from tempfile import TemporaryFile
 from typing import Any
 
@@ -8,12 +9,11 @@ from django.core.checks import CheckMessage, Error, register
 
 
 @register()
-def check_folder_is_writable(**kwargs: Any) -> list[CheckMessage]:
+def check_folder_is_writable(**kwargs: Any) -> Iterator[CheckMessage]:
     """Refuse a folder that can't be written: every request would get a 500."""
     try:
         TemporaryFile(dir=settings.METRICS_DIR).close()
     except OSError as error:
         problem = f"PROMETHEUS_MULTIPROC_DIR={settings.METRICS_DIR} can't be written"
         hint = "Give the folder to the user of the service, or leave the variable out."
-        return [Error(f"{problem}: {error.strerror}.", hint=hint, id="metrics.E001")]
-    return []
+        yield Error(f"{problem}: {error.strerror}.", hint=hint, id="metrics.E001")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from django.db import DatabaseError, connection, transaction
 
 from feed.models import Post
-from feed.reader_counts import ReaderCounts
+from feed.recipients import ReaderCounts
 from feed.strategies import get_strategy
 from feed.timeline_stores import get_timeline_store
 from metrics import definitions

@@ -7,8 +7,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-from typing import ParamSpec, TypeVar
+from typing import TypeVar, TypeVarTuple
 
 from django.db import connections
 
@@ -16,7 +15,7 @@ from feed.journal import TRUST_S, Position
 from stream.reading import GAP, Admitted, Behind, Reading, Told, are_valid
 
 logger = logging.getLogger(__name__)
-P = ParamSpec("P")
+Given = TypeVarTuple("Given")
 Result = TypeVar("Result")
 
 STEP_S = 0.05
@@ -206,11 +205,8 @@ class Hub:
             if stream.person_id in people:
                 stream.begin_anew()
 
-    async def _in_thread(
-        self, function: Callable[P, Result], *args: P.args, **kwargs: P.kwargs
-    ) -> Result:
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._thread, partial(function, *args, **kwargs))
+    async def _in_thread(self, function: Callable[[*Given], Result], *given: *Given) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function, *given)
 
 
 def _refuse(opened: "asyncio.Future[Stream]", refused: Refused) -> None:

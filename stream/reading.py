@@ -2,7 +2,7 @@
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ from rest_framework_simplejwt.exceptions import InvalidToken
 
 from accounts import revocations
 from accounts.authentication import TokenPerson, by_token
+from accounts.models import Person
 from feed.hydration import hydrate
 from feed.journal import Journal, Position
-from feed.recipients import Ids
-from stream.circles import Circles
+from feed.recipients import Ids, circles_of
 
 POST = b"id: %b\nevent: post\ndata: %b\n\n"
 GONE = b'id: %b\nevent: gone\ndata: {"id":%d}\n\n'
@@ -51,6 +51,48 @@ class Told(NamedTuple):
     """Of the streams that were behind, those that there was time for."""
     changed: set[int]
     """People who may read others by now: they get a gap."""
+
+
+class Circles:
+    """Who listens to whom: the circles of some people, each those whom they read and themselves."""
+
+    def __init__(self) -> None:
+        self._circles: dict[int, Ids] = {}
+        self._versions: dict[int, int | None] = {}
+        self._listeners: dict[int, list[int]] = defaultdict(list)
+
+    def follow(self, people: AbstractSet[int]) -> None:
+        """Be about exactly these people."""
+        self._forget(self._circles.keys() - people)
+        if new := people - self._circles.keys():
+            self._versions |= _versions(new)  # before their circles
+            for person_id, circle in circles_of(new).items():
+                self._circles[person_id] = circle
+                for author_id in circle.tolist():
+                    self._listeners[author_id].append(person_id)
+
+    def of(self, person_id: int) -> Ids:
+        return self._circles[person_id]
+
+    def listeners(self, author_id: int) -> Sequence[int]:
+        """Return those of the people whose circle an author is in."""
+        return self._listeners.get(author_id, ())
+
+    def take_changed(self, people: AbstractSet[int]) -> set[int]:
+        """Return those of the people whose circles may have changed, and forget these."""
+        people = people & self._circles.keys()
+        versions = _versions(people)
+        changed = {one for one in people if versions.get(one) != self._versions.get(one)}
+        self._forget(changed)
+        return changed
+
+    def _forget(self, people: AbstractSet[int]) -> None:
+        for person_id in people:
+            self._versions.pop(person_id, None)
+            for author_id in self._circles.pop(person_id).tolist():
+                self._listeners[author_id].remove(person_id)
+                if not self._listeners[author_id]:
+                    del self._listeners[author_id]
 
 
 class Reading:
@@ -165,6 +207,11 @@ def are_valid(streams: Sequence[tuple[int, Claims]]) -> list[bool]:
         claims["exp"] > now and revocations.is_valid(person_id, dict(claims))
         for person_id, claims in streams
     ]
+
+
+def _versions(person_ids: Collection[int]) -> dict[int, int | None]:
+    people = Person.objects.filter(id__in=person_ids)
+    return dict(people.values_list("id", "friends_version"))
 
 
 def _authenticated(token: bytes) -> TokenPerson | None:

@@ -10,8 +10,8 @@ from django.http import HttpRequest, JsonResponse
 from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 from rest_framework.exceptions import APIException, NotFound, ParseError, ValidationError
-from rest_framework.negotiation import BaseContentNegotiation, DefaultContentNegotiation
-from rest_framework.parsers import BaseParser, JSONParser
+from rest_framework.negotiation import DefaultContentNegotiation
+from rest_framework.parsers import JSONParser
 from rest_framework.permissions import SAFE_METHODS
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
@@ -73,11 +73,8 @@ class StrictJSONParser(JSONParser):
             raise ParseError("JSON parse error - nested too deeply") from None
 
 
-class JSONOnly(BaseContentNegotiation):
+class JSONOnly(DefaultContentNegotiation):
     """Answers JSON whatever a client says it accepts."""
-
-    def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> BaseParser | None:
-        return DefaultContentNegotiation().select_parser(request, parsers)
 
     def select_renderer(
         self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None

@@ -34,14 +34,13 @@ class StrictSerializer(serializers.Serializer[Any]):
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
-            unknown = {_printable(name) for name in data if name not in self.fields}
+            unknown = {
+                str(name).encode(errors="replace").decode()  # for the answer
+                for name in data
+                if name not in self.fields
+            }
             if unknown:
                 raise serializers.ValidationError(
                     {name: ["This field can't be set."] for name in unknown}
                 )
         return super().to_internal_value(data)
-
-
-def _printable(name: Any) -> str:
-    """Return a field's name with unencodable characters replaced, for the answer."""
-    return str(name).encode(errors="replace").decode()

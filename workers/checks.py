@@ -1,5 +1,6 @@
 """System check of the queue."""
 
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,17 +17,14 @@ BROKERS = {"redis": "redis", "rediss": "redis", "amqp": "rabbitmq", "amqps": "ra
 
 
 @register()
-def check_queue_suits(**kwargs: Any) -> list[CheckMessage]:
+def check_queue_suits(**kwargs: Any) -> Iterator[CheckMessage]:
     """A queue needs a broker, or a database, that it can use."""
-    if not get_strategy().needs_queue or not (reason := why_unsuitable(queues.current_class)):
-        return []
-    return [
-        Error(
+    if get_strategy().needs_queue and (reason := why_unsuitable(queues.current_class)):
+        yield Error(
             reason,
             hint="Choose another one with FEED_QUEUE: manage.py list_backends has them.",
             id="workers.E001",
         )
-    ]
 
 
 def why_unsuitable(queue: type[Queue]) -> str | None:

@@ -1,7 +1,7 @@
 """What a queue's workers are asked to do: functions of ids, which call the services."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django.conf import settings
@@ -9,22 +9,12 @@ from django.db import close_old_connections
 
 from feed.delivery import deliver_one, deliver_pending
 from feed.expiry import remove_when_due
-from workers import chunks
+from workers.chunks import deliver_chunk, forget_finished_chunks
 from workers.queues import get_queue
 
 BATCH = 100
 DRAIN_S = 5.0
 """A task that takes TASK_TIME_LIMIT_S is ended, with what it was to do at its end."""
-
-
-def deliver_post(post_id: int) -> None:
-    """Deliver one post, unless it has its receipt."""
-    deliver_one(post_id)
-
-
-def deliver_chunk(post_id: int, number: int, owner_ids: list[int], timeline: str) -> None:
-    """Deliver one post to some of its owners."""
-    chunks.deliver_chunk(post_id, number, owner_ids, timeline)
 
 
 def drain() -> None:
@@ -48,11 +38,16 @@ def sweep(sent_at: float | None = None) -> None:
     if sent_at is not None and time.time() > sent_at + settings.SWEEP_S:
         return
     drain()
-    chunks.forget_finished_chunks()
+    forget_finished_chunks()
     get_queue().tidy()
 
 
-TASKS = {task.__name__: task for task in (deliver_post, deliver_chunk, drain, sweep)}
+TASKS: dict[str, Callable[..., None]] = {
+    "deliver_post": deliver_one,
+    "deliver_chunk": deliver_chunk,
+    "drain": drain,
+    "sweep": sweep,
+}
 
 
 def carry_out(task: str, arguments: Sequence[Any]) -> None:

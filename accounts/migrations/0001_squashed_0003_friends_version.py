@@ -7,12 +7,6 @@ from accounts.tables import CreateClusteredModel
 ID = models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")
 
 
-def pair(first, second):
-    return models.CompositePrimaryKey(
-        first, second, blank=True, editable=False, primary_key=True, serialize=False
-    )
-
-
 def person(related_name):
     return models.ForeignKey(
         settings.AUTH_USER_MODEL, CASCADE, db_index=False, related_name=related_name
@@ -42,7 +36,7 @@ class Migration(migrations.Migration):
         CreateClusteredModel(
             "Friendship",
             fields=[
-                ("pk", pair("person_id", "friend_id")),
+                ("pk", models.CompositePrimaryKey("person_id", "friend_id", serialize=False)),
                 ("friend", person("+")),
                 ("person", person("friendships")),
             ],
@@ -74,7 +68,7 @@ class Migration(migrations.Migration):
         CreateClusteredModel(
             "Membership",
             fields=[
-                ("pk", pair("person_id", "group_id")),
+                ("pk", models.CompositePrimaryKey("person_id", "group_id", serialize=False)),
                 ("person", person("memberships")),
                 ("group", models.ForeignKey("accounts.group", CASCADE, related_name="memberships")),
             ],

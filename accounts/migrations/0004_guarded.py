@@ -23,12 +23,6 @@ def fill_username_keys(apps, schema_editor):
         everyone.bulk_update(people, ["username_key"])
 
 
-def pair(first, second):
-    return models.CompositePrimaryKey(
-        first, second, blank=True, editable=False, primary_key=True, serialize=False
-    )
-
-
 def to_person(related_name, **options):
     return models.ForeignKey(
         settings.AUTH_USER_MODEL, CASCADE, related_name=related_name, **options
@@ -68,7 +62,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             "Block",
             fields=[
-                ("pk", pair("person_id", "other_id")),
+                ("pk", models.CompositePrimaryKey("person_id", "other_id", serialize=False)),
                 ("other", to_person("blocks_by_others")),
                 ("person", to_person("blocks", db_index=False)),
             ],
@@ -76,7 +70,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             "FriendRequest",
             fields=[
-                ("pk", pair("person_id", "friend_id")),
+                ("pk", models.CompositePrimaryKey("person_id", "friend_id", serialize=False)),
                 ("friend", to_person("requests_of_others", db_index=False)),
                 ("created_at", models.DateTimeField(db_default=Now(), editable=False)),
                 ("person", to_person("requests", db_index=False)),

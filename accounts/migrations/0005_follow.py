@@ -1,6 +1,6 @@
-import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
+from django.db.models import CASCADE
 
 from accounts.tables import CreateClusteredModel
 
@@ -16,10 +16,7 @@ BACK = """
 
 def to_person(related_name):
     return models.ForeignKey(
-        settings.AUTH_USER_MODEL,
-        django.db.models.deletion.CASCADE,
-        db_index=False,
-        related_name=related_name,
+        settings.AUTH_USER_MODEL, CASCADE, db_index=False, related_name=related_name
     )
 
 
@@ -32,17 +29,7 @@ class Migration(migrations.Migration):
         CreateClusteredModel(
             "Follow",
             fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "author_id",
-                        "reader_id",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
+                ("pk", models.CompositePrimaryKey("author_id", "reader_id", serialize=False)),
                 ("author", to_person("readers")),
                 ("reader", to_person("authors")),
             ],

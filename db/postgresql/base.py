@@ -67,8 +67,8 @@ class BindingCursor(psycopg.Cursor[Any]):
 
     def executemany(self, query: Any, param_list: Any) -> None:  # type: ignore[override]
         client, rows = psycopg.ClientCursor(self.connection), iter(param_list)
-        while some := list(islice(rows, ROWS_AT_ONCE)):
-            client.executemany(query, some)
+        while portion := list(islice(rows, ROWS_AT_ONCE)):
+            client.executemany(query, portion)
 
 
 class Cursor(StoringCursor, BindingCursor):  # type: ignore[misc]

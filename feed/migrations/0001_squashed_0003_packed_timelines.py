@@ -1,9 +1,34 @@
-import django.db.models.deletion
-import django.db.models.functions.datetime
 from django.conf import settings
 from django.db import migrations, models
+from django.db.models import CASCADE
+from django.db.models.functions import Now
 
 from accounts.tables import CreateClusteredModel
+
+ID = models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")
+
+
+def to_person(**options):
+    return models.ForeignKey(settings.AUTH_USER_MODEL, CASCADE, **options)
+
+
+def to_post():
+    return models.ForeignKey("feed.post", CASCADE, related_name="+")
+
+
+def create_copied_entry(name, table):
+    fields = [
+        ("id", ID),
+        ("body", models.TextField(max_length=2000)),
+        ("owner", to_person(related_name="+")),
+        ("post", to_post()),
+    ]
+    return migrations.CreateModel(name, fields, {"db_table": table, "abstract": False})
+
+
+def deliver_once(name):
+    constraint = models.UniqueConstraint(fields=("owner", "post"), name=f"{name}_delivered_once")
+    return migrations.AddConstraint(name, constraint)
 
 
 class Migration(migrations.Migration):
@@ -20,182 +45,50 @@ class Migration(migrations.Migration):
 
     operations = [
         CreateClusteredModel(
-            name="SetBasedEntry",
+            "SetBasedEntry",
             fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "owner_id",
-                        "post_id",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
+                ("pk", models.CompositePrimaryKey("owner_id", "post_id", serialize=False)),
                 ("owner_id", models.BigIntegerField()),
                 ("post_id", models.BigIntegerField()),
             ],
-            options={
-                "db_table": "feed_timeline_setbased",
-            },
+            options={"db_table": "feed_timeline_setbased"},
         ),
         migrations.CreateModel(
-            name="Post",
+            "Post",
             fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
+                ("id", ID),
                 ("body", models.TextField(max_length=2000)),
-                (
-                    "created_at",
-                    models.DateTimeField(
-                        db_default=django.db.models.functions.datetime.Now(), editable=False
-                    ),
-                ),
+                ("created_at", models.DateTimeField(db_default=Now(), editable=False)),
                 ("delivered_at", models.DateTimeField(editable=False, null=True)),
                 ("deleted_at", models.DateTimeField(editable=False, null=True)),
                 ("like_count", models.PositiveIntegerField(default=0, editable=False)),
-                (
-                    "author",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="posts",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
+                ("author", to_person(related_name="posts")),
             ],
         ),
         migrations.CreateModel(
-            name="IdempotencyKey",
+            "IdempotencyKey",
             fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "author_id",
-                        "key_sha256",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
+                ("pk", models.CompositePrimaryKey("author_id", "key_sha256", serialize=False)),
                 ("key_sha256", models.CharField(max_length=64)),
                 ("body_sha256", models.CharField(max_length=64)),
-                (
-                    "author",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "post",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="feed.post",
-                    ),
-                ),
+                ("author", to_person(db_index=False, related_name="+")),
+                ("post", to_post()),
             ],
         ),
-        migrations.CreateModel(
-            name="BulkEntry",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("body", models.TextField(max_length=2000)),
-                (
-                    "owner",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "post",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="feed.post",
-                    ),
-                ),
-            ],
-            options={
-                "db_table": "feed_timeline_bulk",
-                "abstract": False,
-            },
-        ),
-        migrations.CreateModel(
-            name="RowwiseEntry",
-            fields=[
-                (
-                    "id",
-                    models.BigAutoField(
-                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
-                    ),
-                ),
-                ("body", models.TextField(max_length=2000)),
-                (
-                    "owner",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to=settings.AUTH_USER_MODEL,
-                    ),
-                ),
-                (
-                    "post",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE,
-                        related_name="+",
-                        to="feed.post",
-                    ),
-                ),
-            ],
-            options={
-                "db_table": "feed_timeline_rowwise",
-                "abstract": False,
-            },
-        ),
+        create_copied_entry("BulkEntry", "feed_timeline_bulk"),
+        create_copied_entry("RowwiseEntry", "feed_timeline_rowwise"),
+        migrations.AddIndex("post", models.Index(fields=["delivered_at"], name="post_backlog")),
         migrations.AddIndex(
-            model_name="post",
-            index=models.Index(fields=["delivered_at"], name="post_backlog"),
+            "post", models.Index(fields=["deleted_at", "like_count", "id"], name="post_by_likes")
         ),
-        migrations.AddIndex(
-            model_name="post",
-            index=models.Index(fields=["deleted_at", "like_count", "id"], name="post_by_likes"),
-        ),
-        migrations.AddConstraint(
-            model_name="bulkentry",
-            constraint=models.UniqueConstraint(
-                fields=("owner", "post"), name="bulkentry_delivered_once"
-            ),
-        ),
-        migrations.AddConstraint(
-            model_name="rowwiseentry",
-            constraint=models.UniqueConstraint(
-                fields=("owner", "post"), name="rowwiseentry_delivered_once"
-            ),
-        ),
+        deliver_once("bulkentry"),
+        deliver_once("rowwiseentry"),
         migrations.CreateModel(
-            name="PackedTimeline",
+            "PackedTimeline",
             fields=[
                 ("owner_id", models.BigIntegerField(primary_key=True, serialize=False)),
                 ("post_ids", models.BinaryField()),
             ],
-            options={
-                "db_table": "feed_timeline_packed",
-            },
+            options={"db_table": "feed_timeline_packed"},
         ),
     ]

@@ -13,8 +13,6 @@ def forwards(apps, schema_editor):
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("feed", "0010_changes_of_timelines"),
-    ]
+    dependencies = [("feed", "0010_changes_of_timelines")]
 
     operations = [migrations.RunPython(forwards, migrations.RunPython.noop, atomic=False)]

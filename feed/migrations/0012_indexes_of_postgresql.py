@@ -20,8 +20,6 @@ def on_postgresql(statements):
 
 
 class Migration(migrations.Migration):
-    dependencies = [
-        ("feed", "0011_without_likes_and_exports"),
-    ]
+    dependencies = [("feed", "0011_without_likes_and_exports")]
 
     operations = [migrations.RunPython(on_postgresql(FORWARDS), on_postgresql(BACKWARDS))]

@@ -270,14 +270,11 @@ class Cluster(RedisServers):
         error: RedisError = Disconnected("no node of the cluster answers")
         for url in dict.fromkeys([*known, *self._seeds]):
             try:
-                return self._nodes_as_seen_by(connect(url))
+                described = connect(url).execute_command("CLUSTER NODES")  # type: ignore[no-untyped-call]
+                return nodes_of(described, self._before_host)
             except RedisError as problem:
                 error = problem
         raise error
-
-    def _nodes_as_seen_by(self, client: Redis) -> list[Node]:
-        described = client.execute_command("CLUSTER NODES")  # type: ignore[no-untyped-call]
-        return nodes_of(described, self._before_host)
 
     def identity(self) -> str:
         return str(self._members(Members.of("")))
@@ -317,11 +314,12 @@ class Cluster(RedisServers):
         primaries, replicas = set(), set()
         for node in self._nodes():
             with nullcontext() if node.slots else suppress(RedisError):
-                is_in_sync = _is_in_sync(connect(node.url))  # who asks notices another run
-                run = run_of(connect(node.url))
+                client = connect(node.url)
+                told = client.info("replication")  # who asks notices another run
+                run = run_of(client)
                 if node.primary == "-":
                     primaries.add(run)
-                elif is_in_sync or run in before.replicas:
+                elif told.get("master_link_status") == "up" or run in before.replicas:
                     replicas.add(run)
         return Members(frozenset(primaries), frozenset(replicas))
 
@@ -335,11 +333,6 @@ def servers_at(url: str, source: str = "") -> RedisServers:
     if not url:
         raise ImproperlyConfigured("a store in Redis needs TIMELINE_URL or REDIS_URL")
     return (Cluster if url.startswith(SCHEME) else OneServer)(url, source)
-
-
-def _is_in_sync(client: Redis) -> bool:
-    status = client.info("replication").get("master_link_status")
-    return bool(status == "up")
 
 
 def _is_stale(reply: Any) -> bool:

@@ -46,7 +46,8 @@ class Timeline:
             new = [post_id for post_id in new if post_id > end]
         if new:
             self._add(new)
-            self._trim(capacity)
+            if len(self.ids) > capacity * SLACK:
+                self._raise_floor(self.ids[-capacity - 1])
 
     def see(self, logged: Iterable[int]) -> None:
         """Show ids that are delivered later, from a log; what a load knew is still right then."""
@@ -100,10 +101,6 @@ class Timeline:
     def _holds(self, post_id: int) -> bool:
         at = bisect_left(self.ids, post_id)
         return at < len(self.ids) and self.ids[at] == post_id
-
-    def _trim(self, capacity: int) -> None:
-        if len(self.ids) > capacity * SLACK:
-            self._raise_floor(self.ids[-capacity - 1])
 
     def _add(self, new: Sequence[int]) -> None:
         if self.ids and new[0] <= self.ids[-1]:

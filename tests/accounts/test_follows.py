@@ -1,4 +1,5 @@
 import pytest
+from rest_framework.exceptions import ValidationError
 
 from accounts import follows, selectors
 from accounts.blocks import block, unblock
@@ -84,10 +85,10 @@ def test_both_get_a_version_that_they_had_not(friends):
 @pytest.mark.parametrize(
     ("change", "pair", "error"),
     [
-        (ask, (1, 1), ValueError),
+        (ask, (1, 1), ValidationError),
         (ask, (1, 99), Person.DoesNotExist),
         (ask, (99, 1), UnknownPerson),
-        (block, (1, 1), ValueError),
+        (block, (1, 1), ValidationError),
         (block, (99, 1), UnknownPerson),
         (end_friendship, (99, 1), UnknownPerson),
     ],

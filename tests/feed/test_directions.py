@@ -11,11 +11,11 @@ from feed import celebrities
 from feed.audit import Shown, Stored, audit
 from feed.delivery import deliver_pending
 from feed.models import Celebrity
-from feed.reader_counts import ReaderCounts
+from feed.recipients import ReaderCounts
 from feed.services import publish_post
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
-from stream.circles import Circles
+from stream.reading import Circles
 from tests.backends import STORES, here
 from tests.conftest import client_of, make_people, whole_timelines
 

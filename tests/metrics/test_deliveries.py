@@ -4,7 +4,7 @@ import pytest
 
 from feed.delivery import deliver
 from feed.models import Post
-from feed.reader_counts import ReaderCounts
+from feed.recipients import ReaderCounts
 from feed.signals import receipts_set, timeline_loaded
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store

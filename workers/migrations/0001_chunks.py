@@ -10,17 +10,7 @@ class Migration(migrations.Migration):
         migrations.CreateModel(
             "Chunk",
             fields=[
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "post_id",
-                        "number",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
-                    ),
-                ),
+                ("pk", models.CompositePrimaryKey("post_id", "number", serialize=False)),
                 ("number", models.PositiveIntegerField()),
                 ("post", models.ForeignKey("feed.post", CASCADE, db_index=False, related_name="+")),
             ],

@@ -5,6 +5,4 @@ from feed.people_command import PeopleCommand
 class Command(PeopleCommand):
     help = "Hide people and all that they wrote, until they are reactivated."
     done = "deactivated"
-
-    def change(self, person_id: int) -> None:
-        people.deactivate(person_id)
+    change = staticmethod(people.deactivate)

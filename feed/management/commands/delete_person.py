@@ -5,6 +5,4 @@ from feed.people_command import PeopleCommand
 class Command(PeopleCommand):
     help = "Delete people with all that they wrote and did; this cannot be undone."
     done = "deleted"
-
-    def change(self, person_id: int) -> None:
-        people.delete(person_id)
+    change = staticmethod(people.delete)

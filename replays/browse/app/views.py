@@ -6,7 +6,6 @@ from rest_framework.response import Response
 from rest_framework.utils.urls import remove_query_param, replace_query_param
 from rest_framework.views import APIView
 
-from accounts import services as accounts
 from accounts.authentication import person_id
 from feed import views as feed
 from replays.browse.app import likes
@@ -57,10 +56,7 @@ class LikeView(APIView):
     @extend_schema(request=None, responses={204: None})
     def put(self, request: Request, post_id: int) -> Response:
         """Like a post."""
-        try:
-            likes.like_post(person_id=person_id(request), post_id=post_id)
-        except accounts.UnknownPerson:
-            raise feed.UnknownPerson from None
+        likes.like_post(person_id=person_id(request), post_id=post_id)
         return Response(status=204)
 
     @extend_schema(responses={204: None})

@@ -34,7 +34,8 @@ class Command(BaseCommand):
             timeout_graceful_shutdown=ENDS_WITHIN_S,
         )
         server = uvicorn.Server(config)
-        _allow_many_files()
+        _, most_files = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most_files, most_files))
         server.run(sockets=[_listen(bind)])
 
 
@@ -48,8 +49,3 @@ def _listen(bind: str) -> socket.socket:
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
     listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, UNREAD_MS)
     return listening
-
-
-def _allow_many_files() -> None:
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
