@@ -45,32 +45,30 @@ class Ending:
         self, environment: Environment, people: People, accepted: AcceptedLog, verdict: Verdict
     ) -> None:
         assert environment.runner is not None
+        options: Any = environment.parsed_options
         self._verdict = verdict
         self._environment = environment
         self._runner = environment.runner
-        self._options: Any = environment.parsed_options
+        self._drain_s: float = options.drain_s
         self._people = people
         self._accepted = accepted
         self._reports: list[Findings] = []
         self._runner.register_message("audit", self._report, concurrent=True)
         self._runner.register_message("audited", self._collect)
 
-    def attach(self) -> None:
-        options = self._options
         if isinstance(self._runner, WorkerRunner):
             return
         # Ctrl-C ends Locust without stopping the users first, and then calculates the exit code.
-        self._environment.events.quitting.add_listener(lambda **kwargs: self._runner.quit())
+        environment.events.quitting.add_listener(lambda **kwargs: self._runner.quit())
         if options.headless and not options.no_audit:
-            self._environment.events.test_stop.add_listener(self._audit)
+            environment.events.test_stop.add_listener(self._audit)
 
     def _audit(self, **kwargs: Any) -> None:
-        drain_s = self._options.drain_s
         print("audit: waiting for the backlog to drain", flush=True)
-        workers = self._ask_all({"drain_s": drain_s}, within_s=drain_s + AUDIT_WITHIN_S)
+        workers = self._ask_all()
         findings = added_up([Findings(), *self._reports])
         # A request that Locust cut off may have left a post since.
-        backlog = await_drain(self._environment, drain_s)
+        backlog = await_drain(self._environment, self._drain_s)
         silent = workers - len(self._reports)
         wrong = [
             *([] if findings.ok else [str(findings)]),
@@ -85,12 +83,12 @@ class Ending:
         if findings.ok:
             self._verdict.note(f"audit: {findings}")
 
-    def _ask_all(self, data: dict[str, float], within_s: float) -> int:
+    def _ask_all(self) -> int:
         """Wait for the reports of all running workers; return how many were requested."""
         workers = list(self._runner.clients.all) if isinstance(self._runner, MasterRunner) else []
         requested = 1 if isinstance(self._runner, LocalRunner) else len(workers)
-        give_up_at = time.monotonic() + within_s
-        self._runner.send_message("audit", data)
+        give_up_at = time.monotonic() + self._drain_s + AUDIT_WITHIN_S
+        self._runner.send_message("audit", {"drain_s": self._drain_s})
         while len(self._reports) < requested and time.monotonic() < give_up_at:
             if workers and all(worker.state == STATE_MISSING for worker in workers):
                 break

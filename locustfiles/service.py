@@ -51,6 +51,10 @@ class Watch:
         else:
             self._note_lag(self.status)
 
+    def worst_lag_by_now(self) -> float | None:
+        self.look()
+        return self.worst_lag_ms
+
     def _keep_looking(self) -> None:
         while True:
             self.look()
