@@ -47,8 +47,9 @@ class Request(NamedTuple):
     """Returns what its client asks for next, if it succeeded."""
 
 
-Done = Callable[[Request, float, Answer | str], object]
-"""Called with a request, the Unix time when it was due, and its answer, or why there is none."""
+Done = Callable[[Request, float, Answer | None, str], object]
+"""Called with a request, the Unix time when it was due, its answer, and what is wrong with that or
+why there is none; empty if it succeeded."""
 
 
 class Connection:
@@ -101,7 +102,7 @@ class Connections:
     def send(self, request: Request, due: float) -> None:
         connection = self._free()
         if connection is None:
-            self._done(request, due, DROPPED)
+            self._done(request, due, None, DROPPED)
             return
         self.busy += 1
         connection.waiting, connection.unsent = (request, due), request.data
@@ -192,13 +193,18 @@ class Connections:
     def _discard(self, connection: Connection, why: str) -> None:
         del self._all[connection.sock.fileno()]
         connection.sock.close()
-        self._end(connection, why)
+        self._end(connection, None, why)
 
-    def _end(self, connection: Connection, outcome: Answer | str) -> None:
-        waiting, connection.waiting = connection.waiting, None
-        if waiting is not None:
-            self.busy -= 1
-            self._done(*waiting, outcome)
+    def _end(self, connection: Connection, answer: Answer | None, why: str = "") -> None:
+        """Tell the outcome of the request that waits, if one does, and send what follows it."""
+        if connection.waiting is None:
+            return
+        (request, due), connection.waiting = connection.waiting, None
+        self.busy -= 1
+        error = why if answer is None else request.fault_of(answer)
+        self._done(request, due, answer, error)
+        if answer is not None and not error and (following := request.follow(answer)):
+            self.send(following, time.time())
 
 
 def _allowed(connections: int) -> int:

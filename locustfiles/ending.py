@@ -55,7 +55,6 @@ class Ending:
         self._reports: list[Findings] = []
         self._runner.register_message("audit", self._report, concurrent=True)
         self._runner.register_message("audited", self._collect)
-
         if isinstance(self._runner, WorkerRunner):
             return
         # Ctrl-C ends Locust without stopping the users first, and then calculates the exit code.

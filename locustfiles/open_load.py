@@ -16,11 +16,11 @@ import os
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from heapq import merge
 from http.client import HTTPConnection, HTTPException
-from itertools import count, cycle, islice
+from itertools import cycle, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -111,36 +111,24 @@ class OpenLoad:
         while self._connections.busy >= busy:
             self._connections.wait(0.1)
 
-    def _note(self, request: Request, due: float, outcome: Answer | str) -> None:
-        ended = time.time()
-        if isinstance(outcome, Answer):
-            error, length = request.fault_of(outcome), len(outcome.body)
-        else:
-            error, length = outcome, 0
-        took_ms = f"{(ended - due) * 1000:.3f}"
+    def _note(self, request: Request, due: float, answer: Answer | None, error: str) -> None:
+        took_ms = f"{(time.time() - due) * 1000:.3f}"
+        length = len(answer.body) if answer else 0
         self._rows.append((f"{due:.6f}", request.method, request.name, took_ms, length, error))
-        if isinstance(outcome, Answer) and not error:
-            self._continue(request, outcome, due, ended)
-
-    def _continue(self, request: Request, answer: Answer, due: float, ended: float) -> None:
-        if request.name == POST:
+        if answer and not error and request.name == POST:
             self._posts.append((due, answer.body))
-        following = request.follow(answer)
-        if following is not None:
-            self._connections.send(following, ended)
 
 
 class Readers:
     """Visits of readers in random order, of whom an exact share goes on to the fifth page."""
 
     def __init__(self, tokens: Sequence[str], host: str, deep_share: float) -> None:
-        self._host, self._deep_share = host, deep_share
-        self._tokens = cycle(tokens)
+        self._tokens, self._host, self._deep_share = tokens, host, deep_share
 
     def __iter__(self) -> Iterator[Request]:
-        for turn in count():
+        for turn, token in enumerate(cycle(self._tokens)):
             is_deep = int((turn + 1) * self._deep_share) > int(turn * self._deep_share)
-            yield self.first_page(next(self._tokens), DEEPEST - 1 if is_deep else 0)
+            yield self.first_page(token, DEEPEST - 1 if is_deep else 0)
 
     def first_page(self, token: str, more: int = 0) -> Request:
         return self._page(FEED, FEED, token, more)
@@ -164,8 +152,8 @@ def pages_per_visit(deep_share: float) -> float:
 
 def wrong_with(answer: Answer) -> str:
     """Return what is wrong with a page; empty for one that has posts, newest first, none twice."""
-    if answer.status != 200:
-        return refusal(answer)
+    if refused := refusal(answer):
+        return refused
     ids = [post["id"] for post in json.loads(answer.body)["posts"]]
     if not ids:
         return "page without posts"
@@ -192,7 +180,8 @@ def post_by(token: str, host: str) -> Request:
     """Return a request that posts a random text."""
     body = json.dumps({"body": random_body()}).encode()
     about = ("Content-Type: application/json", f"Content-Length: {len(body)}")
-    return Request("POST", POST, head("POST", POST, host, token, *about) + body, _not_created)
+    data = head("POST", POST, host, token, *about) + body
+    return Request("POST", POST, data, partial(refusal, wanted=201))
 
 
 def head(method: str, path: str, host: str, token: str, *more: str) -> bytes:
@@ -201,14 +190,10 @@ def head(method: str, path: str, host: str, token: str, *more: str) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
-def _not_created(answer: Answer) -> str:
-    return "" if answer.status == 201 else refusal(answer)
-
-
-def refusal(answer: Answer) -> str:
-    """Return what an answer says that is no success."""
+def refusal(answer: Answer, wanted: int = 200) -> str:
+    """Return what an answer says that has another status than the wanted one; empty if not."""
     when = "with" if b"\r\nretry-after:" in answer.head else "without"
-    return f"status {answer.status} {when} Retry-After"
+    return "" if answer.status == wanted else f"status {answer.status} {when} Retry-After"
 
 
 def run(options: argparse.Namespace) -> None:
@@ -227,7 +212,7 @@ def run(options: argparse.Namespace) -> None:
         return load.offer(merge(writes, reads, key=itemgetter(0)))
 
     steps, at = [], time.time()
-    with probing(load.address, options.probes):
+    with probing(load.address, options.probes) if options.probes else nullcontext():
         for posts_per_s in options.posts_per_s:
             start = at + options.warm_up_s
             offer(posts_per_s, at, start)
@@ -239,15 +224,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def probing(address: tuple[str, int], file: str | None) -> Iterator[None]:
-    """Probe the service's health from a process of its own while the block runs, if asked to."""
+def probing(address: tuple[str, int], file: str) -> Iterator[None]:
+    """Probe the service's health from a process of its own while the block runs."""
     prober = multiprocessing.Process(target=_probe, args=(*address, file), daemon=True)
-    if file:
-        prober.start()
+    prober.start()
     yield
-    if file:
-        prober.terminate()
-        prober.join()
+    prober.terminate()
+    prober.join()
 
 
 def _probe(host: str, port: int, file: str) -> None:

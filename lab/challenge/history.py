@@ -90,7 +90,8 @@ class History:
     pages: int = 0
     compared: int = 0
     """Entries of pages that had to be there."""
-    _of_author: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    of_author: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The posts that were accepted, the first one first."""
     _shown: dict[int, dict[int, Operation]] = field(default_factory=lambda: defaultdict(dict))
     """By owner, the posts that pages showed, and the first such page."""
     _unknown: dict[int, Operation] = field(default_factory=dict)
@@ -106,7 +107,7 @@ class History:
                 self._add("double", "two posts have one id", self.accepted[post.id], operation)
             else:
                 self.accepted[post.id] = operation
-                self._of_author[operation.person].append(post.id)
+                self.of_author[operation.person].append(post.id)
 
     def read(self, page: Page) -> None:
         """Judge a page, and note what it showed."""
@@ -129,7 +130,7 @@ class History:
             post_id
             for author in (owner, *self.authors[owner])
             if (owner, author) not in self.left
-            for post_id in self._of_author[author]
+            for post_id in self.of_author[author]
             if self.accepted[post_id].answered_at <= before and post_id not in self.deleted
         }
 

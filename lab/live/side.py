@@ -18,7 +18,7 @@ from lab.faults.running import Running
 from lab.live.figures import History, Rates
 from lab.running.machine import check_resources
 from lab.running.single_run import service_for
-from launch.backends import Strategy, TimelineStore, backends
+from launch.backends import backends
 from launch.hosts import processes_for
 from launch.processes import Processes, RunFailed
 from launch.service import Seed, Service
@@ -194,11 +194,10 @@ class Side:
         check_stop(self._stopping)
         service.start()
         check_stop(self._stopping)
+        self.service = service  # from now on ``turn`` writes the rates
         self._rates.write(scratch)
         command = (sys.executable, "-m", "lab.live.load", service.url, str(scratch))
         processes.start(LOAD, (*command, str(self.seed.friends)), {})
-        self.service = service
-        self._rates.write(scratch)  # they may have been turned meanwhile
         self._say(RUNNING, f"{variant.name} runs.")
         self._watch(processes, scratch)
 
@@ -261,13 +260,8 @@ def variant_names() -> list[str]:
         f"{strategy}-{store}"
         for strategy, strategy_flags in backends().strategies.items()
         for store, store_flags in backends().timeline_stores.items()
-        if _fit(strategy_flags, store_flags)
+        if strategy_flags.delivers and not store_flags.is_computed_on_read
+        if store_flags.accepts_partial_delivery or not strategy_flags.needs_partial_delivery
     ]
     every = [f"{database}-{rest}" for database in DATABASES for rest in (*SHORT, *pairs)]
     return list(dict.fromkeys(usual + every))
-
-
-def _fit(strategy_flags: Strategy, store_flags: TimelineStore) -> bool:
-    if not strategy_flags.delivers or store_flags.is_computed_on_read:
-        return False
-    return store_flags.accepts_partial_delivery or not strategy_flags.needs_partial_delivery
