@@ -154,11 +154,10 @@ class Processes:
         for process in processes:
             process.send_signal(self._stop_signals.get(role, SIGTERM))
         for process in processes:
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                pass
-            _kill_session(process.pid)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         _kill(family)
 
@@ -274,13 +273,6 @@ def _is_alive(process: psutil.Process) -> bool:
         return False
 
 
-def _kill_session(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
 def _family(pids: Iterable[int]) -> list[psutil.Process]:
     """Return processes and their children, without those that have ended."""
     family = list[psutil.Process]()
@@ -304,7 +296,7 @@ def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
     """Add up a figure of a process and its children; 0 for those that have ended."""
     total = 0.0
     for member in _family([pid]):
-        with suppress(psutil.NoSuchProcess):
+        with suppress(psutil.NoSuchProcess, OSError):  # a file of /proc that has gone
             total += figure(member)
     return total
 
@@ -315,18 +307,12 @@ def _cpu_s(process: psutil.Process) -> float:
 
 
 def _ran_s(process: psutil.Process) -> float:
-    try:
-        threads = list(Path(f"/proc/{process.pid}/task").glob("*/schedstat"))
-        return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
-    except OSError as error:
-        raise psutil.NoSuchProcess(process.pid) from error
+    threads = list(Path(f"/proc/{process.pid}/task").glob("*/schedstat"))
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
 
 def _wanted_s(process: psutil.Process) -> float:
-    try:
-        ran_ns, waited_ns, _ = Path(f"/proc/{process.pid}/schedstat").read_text().split()
-    except OSError as error:
-        raise psutil.NoSuchProcess(process.pid) from error
+    ran_ns, waited_ns, _ = Path(f"/proc/{process.pid}/schedstat").read_text().split()
     return (int(ran_ns) + int(waited_ns)) / 1e9
 
 
