@@ -63,8 +63,6 @@ class Connection:
         """Whether the rest of a request waits until it can be sent."""
         self.waiting: tuple[Request, float] | None = None
         """The request, and when it was due; None while the connection is idle."""
-        self.turn = 0
-        """How many requests it has had: tells them apart."""
 
     @property
     def is_open(self) -> bool:
@@ -95,8 +93,8 @@ class Connections:
         self._epoll = epoll()
         self._all: dict[int, Connection] = {}
         self._idle: deque[Connection] = deque()
-        self._sent: deque[tuple[float, Connection, int]] = deque()
-        """(deadline, connection, turn), also of requests that were answered."""
+        self._sent: deque[tuple[float, Connection, object]] = deque()
+        """(deadline, connection, what waited on it), also of requests that were answered."""
         self.busy = 0
 
     def send(self, request: Request, due: float) -> None:
@@ -106,8 +104,7 @@ class Connections:
             return
         self.busy += 1
         connection.waiting, connection.unsent = (request, due), request.data
-        connection.turn += 1
-        self._sent.append((time.time() + self._timeout_s, connection, connection.turn))
+        self._sent.append((time.time() + self._timeout_s, connection, connection.waiting))
         self._write(connection)
 
     def wait(self, seconds: float) -> None:
@@ -186,8 +183,8 @@ class Connections:
     def _end_late_ones(self) -> None:
         now = time.time()
         while self._sent and self._sent[0][0] < now:
-            _, connection, turn = self._sent.popleft()
-            if connection.turn == turn and connection.waiting is not None:
+            _, connection, waiting = self._sent.popleft()
+            if connection.waiting is waiting:
                 self._discard(connection, TIMED_OUT)
 
     def _discard(self, connection: Connection, why: str) -> None:

@@ -166,7 +166,8 @@ def added_up(findings: Sequence[Findings]) -> Findings:
 
 def audit(host: str | None, people: People, accepted: AcceptedLog) -> Findings:
     """Read the feeds of up to 20 people who are friends of authors."""
-    authors = _spread(accepted.authors(), MOST_FEEDS)
+    authors = sorted(accepted.posts)
+    authors = authors[:: max(1, -(-len(authors) // MOST_FEEDS))]  # evenly spread
     found = added_up(
         [Findings(), *(_of_author(author, host, people, accepted) for author in authors)]
     )
@@ -179,12 +180,17 @@ def _of_author(position: int, host: str | None, people: People, accepted: Accept
     """Count the deliveries of an author's posts, and look for the newest in a friend's feed."""
     author, posts = people.at(position), accepted.posts[position]
     reader = people.friend_of(author)
-    newest = {*accepted.newest_of(position), *accepted.newest_of(reader.position)}
+    newest = {*accepted.newest[position], *accepted.newest[reader.position]}
     try:
         due = posts * feeds_with(host, author)
-        return compared(newest, *read_feed(host, reader))._replace(posts=posts, due=due)
+        shown, is_whole = read_feed(host, reader)
     except Unreachable:
         return Findings(unreadable=1)
+    reached = newest if is_whole else {post_id for post_id in newest if post_id >= min(shown)}
+    wrong = compare(reached, shown)
+    return Findings(
+        posts, 1, len(reached), due, missing=len(wrong.missing), duplicated=len(wrong.duplicated)
+    )
 
 
 def feeds_with(host: str | None, author: LoadPerson) -> int:
@@ -195,18 +201,6 @@ def feeds_with(host: str | None, author: LoadPerson) -> int:
         pages = pages_of(host, "/v1/me/followers/", author.headers)
         readers = [reader for page in pages for reader in page["followers"]]
     return 1 + len(readers)
-
-
-def compared(due: set[int], shown: list[int], is_whole: bool) -> Findings:
-    """Compare the due posts with the newest part of a feed, or with the whole feed."""
-    reached = due if is_whole else {post_id for post_id in due if post_id >= min(shown)}
-    wrong = compare(reached, shown)
-    return Findings(
-        feeds=1,
-        deliveries=len(reached),
-        missing=len(wrong.missing),
-        duplicated=len(wrong.duplicated),
-    )
 
 
 def read_feed(host: str | None, reader: LoadPerson) -> tuple[list[int], bool]:
@@ -225,9 +219,3 @@ def pages_of(host: str | None, path: str, headers: Mapping[str, str]) -> Iterato
         page = ask(host, path, headers)
         yield page
         path = page["next"] and urlsplit(page["next"])._replace(scheme="", netloc="").geturl()
-
-
-def _spread(positions: list[int], most: int) -> list[int]:
-    """Return at most this many positions, evenly spread."""
-    step = max(1, -(-len(positions) // most))
-    return positions[::step]

@@ -35,7 +35,7 @@ DEEPEST = 5
 """Page that those who go on reach."""
 LEAST_POSTS = 2000
 """Different posts at least, and two per person; they are built before the load."""
-FIRST_VISITS_AT_ONCE = 4
+AT_ONCE_BEFORE = 4
 ACCEPTED = ("id", "author", "created_at", "sent_at")
 REQUESTED = "timestamp request_type name response_time_ms response_length exception".split()
 UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
@@ -85,10 +85,10 @@ class OpenLoad:
                 self._connections.wait(0)
         return late_s
 
-    def send_before(self, requests: Iterable[Request], at_once: int) -> None:
-        """Send requests before the load, so many at once. Raises SystemExit if one fails."""
+    def send_before(self, requests: Iterable[Request]) -> None:
+        """Send requests before the load, few at once. Raises SystemExit if one fails."""
         for request in requests:
-            self._wait_until_fewer(at_once)
+            self._wait_until_fewer(AT_ONCE_BEFORE)
             self._connections.send(request, time.time())
         self._wait_until_fewer(1)
         failed = sorted({str(error) for *_, error in self._rows if error})
@@ -204,7 +204,7 @@ def run(options: argparse.Namespace) -> None:
     readers = Readers(people, load.host, options.deep_share)
     visits, visits_per_s = iter(readers), options.reads_per_s / pages_per_visit(options.deep_share)
     if visits_per_s:
-        load.send_before(map(readers.first_page, people), FIRST_VISITS_AT_ONCE)  # fills the caches
+        load.send_before(map(readers.first_page, people))  # fills the caches
 
     def offer(posts_per_s: float, start: float, end: float) -> list[float]:
         writes = zip(random_times(posts_per_s, start, end), posts, strict=False)

@@ -49,7 +49,7 @@ class RowLog:
 class AcceptedLog:
     """CSV of all posts answered with 201, recorded outside of the service for the audit.
 
-    Also counts the posts of each person, by position, and remembers their newest ones.
+    By position of their authors, ``posts`` counts them, and ``newest`` has the ids of the last.
     """
 
     def __init__(self, environment: Environment, path: str) -> None:
@@ -60,17 +60,9 @@ class AcceptedLog:
     def write(self, author: LoadPerson, post: dict[str, Any], sent_at: float) -> None:
         """Record a post; ``sent_at``: Unix time from which its author has waited."""
         self.posts[author.position] += 1
-        self._newest[author.position].append(post["id"])
+        self.newest[author.position].append(post["id"])
         self._rows.write(post["id"], post["author"], post["created_at"], f"{sent_at:.6f}")
-
-    def authors(self) -> list[int]:
-        """Return the positions of people who have posted."""
-        return sorted(self.posts)
-
-    def newest_of(self, position: int) -> Sequence[int]:
-        """Return the ids of a person's newest posts."""
-        return self._newest.get(position, ())
 
     def _forget(self, **kwargs: Any) -> None:
         self.posts: Counter[int] = Counter()
-        self._newest: defaultdict[int, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
+        self.newest: defaultdict[int, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
