@@ -9,7 +9,7 @@ import resource
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import cycle
 from select import EPOLLIN, EPOLLOUT, epoll
@@ -18,6 +18,8 @@ from typing import NamedTuple
 RECEIVED_AT_ONCE = 64 * 1024
 LEAST = 100
 """Connections that are opened in any case, so that all processes of the service have some."""
+SENT_BETWEEN_ANSWERS = 8
+"""Requests that a generator that is late sends before it takes answers again."""
 OTHER_FILES = 50
 IP_BIND_ADDRESS_NO_PORT = 24
 """Of Linux: the port is chosen when it is known whereto; Python 3.11 has no name for it."""
@@ -47,6 +49,8 @@ class Request(NamedTuple):
     """Returns what its client asks for next, if it succeeded."""
 
 
+Schedule = Iterable[tuple[float, Request]]
+"""Requests with the Unix times when they are due, in that order."""
 Done = Callable[[Request, float, Answer | None, str], object]
 """Called with a request, the Unix time when it was due, its answer, and what is wrong with that or
 why there is none; empty if it succeeded."""
@@ -106,6 +110,21 @@ class Connections:
         connection.waiting, connection.unsent = (request, due), request.data
         self._sent.append((time.time() + self._timeout_s, connection, connection.waiting))
         self._write(connection)
+
+    def offer(self, schedule: Schedule) -> list[float]:
+        """Send requests when they are due; return by how many seconds each was sent late."""
+        late_s: list[float] = []
+        for due, request in schedule:
+            self.wait_until(due)
+            late_s.append(time.time() - due)
+            self.send(request, due)
+            if len(late_s) % SENT_BETWEEN_ANSWERS == 0:
+                self.wait(0)
+        return late_s
+
+    def wait_until(self, at: float) -> None:
+        while (now := time.time()) < at:
+            self.wait(at - now)
 
     def wait(self, seconds: float) -> None:
         """Take answers for up to so long, in steps of a millisecond."""

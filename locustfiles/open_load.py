@@ -39,14 +39,9 @@ AT_ONCE_BEFORE = 4
 ACCEPTED = ("id", "author", "created_at", "sent_at")
 REQUESTED = "timestamp request_type name response_time_ms response_length exception".split()
 UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
-SENT_BETWEEN_ANSWERS = 8
-"""Requests that a generator that is late sends before it takes answers again."""
 MOST_UNANSWERED = 15_000
 """Connections, if this process may open so many files."""
 PROBED, PROBE_EVERY_S, PROBE_GIVES_UP_S = "/readyz", 0.1, 5.0
-
-Schedule = Iterable[tuple[float, Request]]
-"""Requests with the Unix times when they are due, in that order."""
 
 
 class Step(NamedTuple):
@@ -69,27 +64,15 @@ class OpenLoad:
         self._options = options
         self._rows: list[tuple[object, ...]] = []
         self._posts: list[tuple[float, bytes]] = []
-        self._connections = Connections(
+        self.connections = Connections(
             self.address, self._note, most=options.most_unanswered, timeout_s=options.timeout_s
         )
-
-    def offer(self, schedule: Schedule) -> list[float]:
-        """Send requests when they are due; return by how many seconds each was sent late."""
-        late_s: list[float] = []
-        for due, request in schedule:
-            while (now := time.time()) < due:
-                self._connections.wait(due - now)
-            self._connections.send(request, due)
-            late_s.append(now - due)
-            if len(late_s) % SENT_BETWEEN_ANSWERS == 0:
-                self._connections.wait(0)
-        return late_s
 
     def send_before(self, requests: Iterable[Request]) -> None:
         """Send requests before the load, few at once. Raises SystemExit if one fails."""
         for request in requests:
             self._wait_until_fewer(AT_ONCE_BEFORE)
-            self._connections.send(request, time.time())
+            self.connections.send(request, time.time())
         self._wait_until_fewer(1)
         failed = sorted({str(error) for *_, error in self._rows if error})
         self._rows.clear()
@@ -99,7 +82,7 @@ class OpenLoad:
     def finish(self, steps: Sequence[Step]) -> None:
         """Wait for the last answers and write all files."""
         self._wait_until_fewer(1)
-        self._connections.close()
+        self.connections.close()
         posts = ({**json.loads(body), "sent_at": f"{due:.6f}"} for due, body in self._posts)
         _write(self._options.requests, REQUESTED, self._rows)
         accepted = ([post[name] for name in ACCEPTED] for post in posts)
@@ -108,8 +91,8 @@ class OpenLoad:
         _write(self._options.steps, Step._fields, steps)
 
     def _wait_until_fewer(self, busy: int) -> None:
-        while self._connections.busy >= busy:
-            self._connections.wait(0.1)
+        while self.connections.busy >= busy:
+            self.connections.wait(0.1)
 
     def _note(self, request: Request, due: float, answer: Answer | None, error: str) -> None:
         took_ms = f"{(time.time() - due) * 1000:.3f}"
@@ -209,7 +192,7 @@ def run(options: argparse.Namespace) -> None:
     def offer(posts_per_s: float, start: float, end: float) -> list[float]:
         writes = zip(random_times(posts_per_s, start, end), posts, strict=False)
         reads = zip(random_times(visits_per_s, start, end), visits, strict=False)
-        return load.offer(merge(writes, reads, key=itemgetter(0)))
+        return load.connections.offer(merge(writes, reads, key=itemgetter(0)))
 
     steps, at = [], time.time()
     with probing(load.address, options.probes) if options.probes else nullcontext():

@@ -113,8 +113,7 @@ class History:
         """Judge a page, and note what it showed."""
         with self._lock:
             self.pages += 1
-            for contradiction in self._wrong(page):
-                self.contradictions.append(contradiction)
+            self.contradictions += self._wrong(page)
             shown = self._shown[page.owner]
             for post in page.posts:
                 shown.setdefault(post.id, page.operation)
@@ -144,9 +143,6 @@ class History:
 
     def _add(self, kind: str, what: str, first: Operation | None, second: Operation) -> None:
         self.contradictions.append(Contradiction(kind, what, first, second))
-
-    def _reads(self, owner: int, author: int) -> bool:
-        return author == owner or author in self.authors[owner]
 
     def _wrong(self, page: Page) -> Iterator[Contradiction]:
         asked, owner = page.operation, page.owner
@@ -183,7 +179,7 @@ class History:
             if accepted and accepted.person != post.author:
                 what = f"post {post.id} is shown as person {post.author}'s"
                 yield Contradiction("forged", what, accepted, asked)
-            elif not self._reads(owner, post.author):
+            elif post.author not in (owner, *self.authors[owner]):
                 shown = f"person {owner} is shown post {post.id} of {post.author}"
                 what = f"{shown}, whom they don't follow"
                 yield Contradiction("stranger", what, accepted, asked)

@@ -65,17 +65,14 @@ class LiveLoad:
         """Send what is due in the next STEP_S."""
         step_end = start + STEP_S
         self._connections.wait(0)  # also where this step is late
-        posts = zip(_arrivals(rates.posts_per_s, start, step_end), self._posts, strict=False)
+        due = list(_arrivals(rates.posts_per_s, start, step_end))
+        self.counts["offered"] += len(due)
+        posts = zip(due, self._posts, strict=False)
         reads_per_s = rates.posts_per_s * rates.reads_per_post
         reads = zip(_arrivals(reads_per_s, start, step_end), self._reads, strict=False)
         looks = self.lookout.requests(start, STEP_S)
-        for due, request in merge(posts, reads, looks, key=itemgetter(0)):
-            while (now := time.time()) < due:
-                self._connections.wait(due - now)
-            self.counts["offered"] += request.name == POST
-            self._connections.send(request, due)
-        while (now := time.time()) < step_end:
-            self._connections.wait(step_end - now)
+        self._connections.offer(merge(posts, reads, looks, key=itemgetter(0)))
+        self._connections.wait_until(step_end)
 
     def sample(self) -> Sample:
         """Return the figures since the last sample, and ask for the service's own."""
