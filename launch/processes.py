@@ -195,10 +195,14 @@ class Processes:
         return self._by_role(_memory_mib)
 
     def _by_role(self, figure: Callable[[psutil.Process], float]) -> dict[str, float]:
-        return {
-            role: sum(_of_family(pid, figure) for pid in pids)
-            for role, pids in list(self._accounted.items())
-        }
+        """Add up a figure of all processes and their children, but of those that have ended."""
+        accounted = list(self._accounted.items())
+        totals = dict.fromkeys((role for role, _ in accounted), 0.0)
+        for role, pids in accounted:
+            for member in _family(pids):
+                with suppress(psutil.NoSuchProcess, OSError):  # a file of /proc that has gone
+                    totals[role] += figure(member)
+        return totals
 
     def log_tail(self, role: str) -> str:
         return "\n".join(self._log(role).read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
@@ -290,15 +294,6 @@ def leaves(pids: Iterable[int]) -> list[int]:
         with suppress(psutil.NoSuchProcess):
             parents.add(member.ppid())
     return [member.pid for member in family if member.pid not in parents]
-
-
-def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
-    """Add up a figure of a process and its children; 0 for those that have ended."""
-    total = 0.0
-    for member in _family([pid]):
-        with suppress(psutil.NoSuchProcess, OSError):  # a file of /proc that has gone
-            total += figure(member)
-    return total
 
 
 def _cpu_s(process: psutil.Process) -> float:

@@ -7,6 +7,7 @@ for the posts that were answered with 201, and reports its findings.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -68,12 +69,13 @@ class Ending:
         findings = added_up([Findings(), *self._reports])
         # A request that Locust cut off may have left a post since.
         backlog = await_drain(self._environment, self._drain_s)
+        left = "the service is unreachable" if backlog is None else f"{backlog:,} posts"
         silent = workers - len(self._reports)
         wrong = [
             *([] if findings.ok else [str(findings)]),
             *([] if findings.posts else [NO_POSTS]),
             *([f"{silent} of {workers} workers did not report"] if silent or not workers else []),
-            *([f"the backlog is not empty: {_in_words(backlog)}"] if backlog != 0 else []),
+            *([f"the backlog is not empty: {left}"] if backlog != 0 else []),
         ]
         print(f"audit: {findings}")
         print(f"audit: {'NOT CLEAN' if wrong else 'clean'} ({WHOLE_AUDIT})", flush=True)
@@ -105,30 +107,23 @@ class Ending:
 
 
 def await_drain(environment: Environment, within_s: float) -> int | None:
-    """Wait until the backlog is empty or stops shrinking, or time is up; return it."""
+    """Wait until the backlog is empty or stops shrinking, or time is up.
+
+    Return it; None if the service is unreachable.
+    """
     least = float("inf")
     shrunk_at = time.monotonic()
     give_up_at = shrunk_at + within_s
     while True:
         gevent.sleep(LOOK_AGAIN_S)  # an answer for somebody else may be of before the load's end
-        backlog, now = backlog_of(environment), time.monotonic()
+        backlog: int | None = None
+        with suppress(Unreachable):
+            backlog = ask(environment.host, "/readyz")["backlog"]["posts"]  # /statusz may be old
+        now = time.monotonic()
         if backlog is not None and backlog < least:
             least, shrunk_at = backlog, now
         if backlog == 0 or now > min(give_up_at, shrunk_at + GIVE_UP_S):
             return backlog
-
-
-def backlog_of(environment: Environment) -> int | None:
-    """Return the backlog; None if the service is unreachable. /statusz may not know of the last."""
-    try:
-        posts: int = ask(environment.host, "/readyz")["backlog"]["posts"]
-    except Unreachable:
-        return None
-    return posts
-
-
-def _in_words(backlog: int | None) -> str:
-    return "the service is unreachable" if backlog is None else f"{backlog:,} posts"
 
 
 class Findings(NamedTuple):

@@ -158,7 +158,13 @@ class Side:
         self.message = f"Fault {fault.name} is happening."
         self.history.faults_at.append(time.time())
         try:
-            message = _happen(fault, Stoppable(service, self._stopping))
+            running = Stoppable(service, self._stopping)
+            readers = Readers(running)  # without their threads: the load's own look-ups read
+            with fault.around(running):
+                at_stake = fault.inject(running, readers)
+            wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
+            what = f"{at_stake:,} {fault.at_stake}{wrong}"
+            message = f"{fault.text} At stake: {what}. The fault is over."
         except Exception as error:  # whatever it is, the page shows it and goes on
             self.fault_failed = True
             message = f"it did not come to its end: {error}"
@@ -220,15 +226,6 @@ class Side:
 
     def _say(self, state: str, message: str) -> None:
         self.state, self.message = state, message
-
-
-def _happen(fault: Fault, running: Running) -> str:
-    """Let a fault happen, and return what there is to say of it."""
-    readers = Readers(running)  # without their threads: the load's own look-ups read
-    with fault.around(running):
-        at_stake = fault.inject(running, readers)
-    wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
-    return f"{fault.text} At stake: {at_stake:,} {fault.at_stake}{wrong}. The fault is over."
 
 
 class Stage:
