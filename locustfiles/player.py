@@ -51,7 +51,7 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
     watch = Watch(environment)
     tab.attach(environment, watch)
     if environment.web_ui or options.fail_lag_ms is not None:
-        watch.start()
+        gevent.spawn(watch.keep_looking)
     Player.accepted = AcceptedLog(environment, options.accepted)
     lag, worst = "the worst p99 of lag", watch.worst_lag_by_now
     Player.verdict.limit("--fail-lag-ms", "fail_lag_ms", worst, lag, " ms")
