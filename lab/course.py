@@ -101,10 +101,6 @@ def _audit(results: Sequence[Result], name: str) -> float:
     return float(results[0].audit[name])
 
 
-def _web_s(result: Result) -> float:
-    return result.cpu_s.get("web") or 0.0
-
-
 EXERCISES = {
     1: Exercise(
         "Everybody has 20 friends, and sqlite-null delivers nothing. How many deliveries of each "
@@ -163,7 +159,7 @@ EXERCISES = {
         "Ten reads per post. In which does the app server need more CPU?",
         "mixed --shared --people 300 --friends 100 --users 20 --run-time 8s --loads reads10 "
         "--variants sqlite-pull,sqlite-outbox-setbased",
-        _most(_web_s),
+        _most(lambda result: result.cpu_s.get("web") or 0.0),
         "Pull puts the page together whenever somebody reads, and push in the drainer.",
         ("sqlite-pull", "sqlite-outbox-setbased"),
     ),

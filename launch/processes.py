@@ -154,11 +154,10 @@ class Processes:
         for process in processes:
             process.send_signal(self._stop_signals.get(role, SIGTERM))
         for process in processes:
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(STOP_WITHIN_S)
-            except subprocess.TimeoutExpired:
-                pass
-            _kill_session(process.pid)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         _kill(family)
 
@@ -196,10 +195,14 @@ class Processes:
         return self._by_role(_memory_mib)
 
     def _by_role(self, figure: Callable[[psutil.Process], float]) -> dict[str, float]:
-        return {
-            role: sum(_of_family(pid, figure) for pid in pids)
-            for role, pids in list(self._accounted.items())
-        }
+        """Add up a figure of all processes and their children, but of those that have ended."""
+        accounted = list(self._accounted.items())
+        totals = dict.fromkeys((role for role, _ in accounted), 0.0)
+        for role, pids in accounted:
+            for member in _family(pids):
+                with suppress(psutil.NoSuchProcess, OSError):  # a file of /proc that has gone
+                    totals[role] += figure(member)
+        return totals
 
     def log_tail(self, role: str) -> str:
         return "\n".join(self._log(role).read_text(errors="replace").splitlines()[-LOG_TAIL_LINES:])
@@ -274,13 +277,6 @@ def _is_alive(process: psutil.Process) -> bool:
         return False
 
 
-def _kill_session(pid: int) -> None:
-    try:
-        os.killpg(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
-
-
 def _family(pids: Iterable[int]) -> list[psutil.Process]:
     """Return processes and their children, without those that have ended."""
     family = list[psutil.Process]()
@@ -300,33 +296,18 @@ def leaves(pids: Iterable[int]) -> list[int]:
     return [member.pid for member in family if member.pid not in parents]
 
 
-def _of_family(pid: int, figure: Callable[[psutil.Process], float]) -> float:
-    """Add up a figure of a process and its children; 0 for those that have ended."""
-    total = 0.0
-    for member in _family([pid]):
-        with suppress(psutil.NoSuchProcess):
-            total += figure(member)
-    return total
-
-
 def _cpu_s(process: psutil.Process) -> float:
     times = process.cpu_times()  # of children that have ended too
     return float(sum((times.user, times.system, times.children_user, times.children_system)))
 
 
 def _ran_s(process: psutil.Process) -> float:
-    try:
-        threads = list(Path(f"/proc/{process.pid}/task").glob("*/schedstat"))
-        return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
-    except OSError as error:
-        raise psutil.NoSuchProcess(process.pid) from error
+    threads = list(Path(f"/proc/{process.pid}/task").glob("*/schedstat"))
+    return sum(int(thread.read_text().split()[0]) for thread in threads) / 1e9
 
 
 def _wanted_s(process: psutil.Process) -> float:
-    try:
-        ran_ns, waited_ns, _ = Path(f"/proc/{process.pid}/schedstat").read_text().split()
-    except OSError as error:
-        raise psutil.NoSuchProcess(process.pid) from error
+    ran_ns, waited_ns, _ = Path(f"/proc/{process.pid}/schedstat").read_text().split()
     return (int(ran_ns) + int(waited_ns)) / 1e9
 
 

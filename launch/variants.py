@@ -352,24 +352,18 @@ def _why_impossible(variant: Variant) -> str | None:
         return "it has no Redis whose writes could be kept"
     if variant.broker and not variant.strategy_flags.needs_queue:
         return f"the strategy {variant.strategy!r} has no queue"
-    if variant.broker and (reason := _why_unsuitable(variant)):
-        return f"the queue {variant.queue!r} {reason}"
+    queue = backends().queues[variant.queue]
+    if variant.broker and variant.broker not in (queue.brokers or ("database",)):
+        places = " or ".join(queue.brokers) or "the database"
+        return f"the queue {variant.queue!r} keeps its messages in {places}"
+    if variant.broker and queue.needs_postgresql and variant.database.engine != "postgresql":
+        return f"the queue {variant.queue!r} needs PostgreSQL"
     if variant.workers and not variant.drains:
         return f"no drainer delivers for {variant.strategy!r} and {variant.store!r}"
     if variant.on_hosts and variant.database.profile in (None, AS_IS):
         return "it can't have hosts: they need a database server that the laboratory starts"
     if variant.on_hosts and variant.broker == "rabbitmq":
         return "it can't have hosts: RabbitMQ lets its guest in from its own host only"
-    return None
-
-
-def _why_unsuitable(variant: Variant) -> str | None:
-    """Return why a variant's queue can't be used, as the end of a sentence; None if it can."""
-    flags = backends().queues[variant.queue]
-    if variant.broker not in (flags.brokers or ("database",)):
-        return f"keeps its messages in {' or '.join(flags.brokers) or 'the database'}"
-    if flags.needs_postgresql and variant.database.engine != "postgresql":
-        return "needs PostgreSQL"
     return None
 
 

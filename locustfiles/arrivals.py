@@ -6,9 +6,8 @@ synchronized in bursts.
 
 import random
 import time
-from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import gevent
 from gevent.pool import Group
@@ -18,19 +17,17 @@ MOST_IN_FLIGHT = 20
 """Per user: the connections of 500 users then fit into Locust's limit of 10,000 files."""
 
 
-class Action(NamedTuple):
-    """A user's action under the name that Locust records; ``do`` gets the time when it was due."""
-
-    request_type: str
-    name: str
-    do: Callable[[float], object]
-
-
 class Dropped(Exception):
     """An action that was due while too many earlier ones were unanswered."""
 
 
-class Arrivals(ABC):
+class Closed:
+    """Users wait for their answers: those who wait for longer than their pace do less.
+
+    Otherwise they keep their own schedule. With pacing from the last start, one stall of the
+    generator would synchronize all delayed users, and every burst would add to the next.
+    """
+
     was_refused = False
     """Whether the user's latest answer was a failure."""
 
@@ -43,36 +40,21 @@ class Arrivals(ABC):
         self._due = time.time() + random.random() * self.pace_s  # noqa: S311
         gevent.sleep(self._due - time.time())
 
-    @abstractmethod
     def wait_s(self) -> float:
         """Return the seconds until the user's next action."""
-
-    @abstractmethod
-    def run(self, action: Action) -> None:
-        """Do the action that is due now."""
-
-    @abstractmethod
-    def end(self) -> None:
-        """Cancel unanswered actions after Locust's ``--stop-timeout``."""
-
-
-class Closed(Arrivals):
-    """Users wait for their answers: those who wait for longer than their pace do less.
-
-    Otherwise they keep their own schedule. With pacing from the last start, one stall of the
-    generator would synchronize all delayed users, and every burst would add to the next.
-    """
-
-    def wait_s(self) -> float:
         now = time.time()
         self._due = max(self._due + self.pace_s, now)
         return self._due - now
 
-    def run(self, action: Action) -> None:
-        action.do(time.time())
+    def run(self, request_type: str, name: str, do: Callable[[float], object]) -> None:
+        """Call ``do`` for the action that is due now, with the Unix time when it was due.
+
+        Locust records what is dropped under ``request_type`` and ``name``.
+        """
+        do(time.time())
 
     def end(self) -> None:
-        """Do nothing: a closed user's request ends with its user."""
+        """End what the user has under way; a closed user's request ends with its user."""
 
 
 class Paused(Closed):
@@ -92,34 +74,27 @@ class Checked(Paused):
         return 0.0 if self.was_refused else self.pace_s
 
 
-class Open(Arrivals):
+class Open(Closed):
     """Actions are due on a fixed schedule, answered or not; latency counts from when they were due.
 
     Actions due while MOST_IN_FLIGHT are unanswered are dropped, and count as failures.
     """
 
-    def begin(self) -> None:
+    def __init__(self, user: User, pace_s: float) -> None:
+        super().__init__(user, pace_s)
         self._under_way = Group()
-        super().begin()
 
     def wait_s(self) -> float:
         self._due += self.pace_s
         return max(0.0, self._due - time.time())
 
-    def run(self, action: Action) -> None:
+    def run(self, request_type: str, name: str, do: Callable[[float], object]) -> None:
         if len(self._under_way) < MOST_IN_FLIGHT:
-            self._under_way.spawn(action.do, self._due)
-        else:
-            self._drop(action)
-
-    def end(self) -> None:
-        self._under_way.join(timeout=self.user.environment.stop_timeout)
-        self._under_way.kill()
-
-    def _drop(self, action: Action) -> None:
+            self._under_way.spawn(do, self._due)
+            return
         self.user.environment.events.request.fire(
-            request_type=action.request_type,
-            name=action.name,
+            request_type=request_type,
+            name=name,
             start_time=self._due,
             response_time=None,
             response_length=0,
@@ -127,13 +102,13 @@ class Open(Arrivals):
             context={},
         )
 
+    def end(self) -> None:
+        """Cancel what is unanswered after Locust's ``--stop-timeout``."""
+        self._under_way.join(timeout=self.user.environment.stop_timeout)
+        self._under_way.kill()
 
-ARRIVALS: dict[str, type[Arrivals]] = {
-    "closed": Closed,
-    "paused": Paused,
-    "checked": Checked,
-    "open": Open,
-}
+
+ARRIVALS = {"closed": Closed, "paused": Paused, "checked": Checked, "open": Open}
 
 
 def count_from(due: float, response: Any) -> None:

@@ -9,7 +9,7 @@ import resource
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import cycle
 from select import EPOLLIN, EPOLLOUT, epoll
@@ -18,6 +18,8 @@ from typing import NamedTuple
 RECEIVED_AT_ONCE = 64 * 1024
 LEAST = 100
 """Connections that are opened in any case, so that all processes of the service have some."""
+SENT_BETWEEN_ANSWERS = 8
+"""Requests that a generator that is late sends before it takes answers again."""
 OTHER_FILES = 50
 IP_BIND_ADDRESS_NO_PORT = 24
 """Of Linux: the port is chosen when it is known whereto; Python 3.11 has no name for it."""
@@ -47,8 +49,11 @@ class Request(NamedTuple):
     """Returns what its client asks for next, if it succeeded."""
 
 
-Done = Callable[[Request, float, Answer | str], object]
-"""Called with a request, the Unix time when it was due, and its answer, or why there is none."""
+Schedule = Iterable[tuple[float, Request]]
+"""Requests with the Unix times when they are due, in that order."""
+Done = Callable[[Request, float, Answer | None, str], object]
+"""Called with a request, the Unix time when it was due, its answer, and what is wrong with that or
+why there is none; empty if it succeeded."""
 
 
 class Connection:
@@ -62,8 +67,6 @@ class Connection:
         """Whether the rest of a request waits until it can be sent."""
         self.waiting: tuple[Request, float] | None = None
         """The request, and when it was due; None while the connection is idle."""
-        self.turn = 0
-        """How many requests it has had: tells them apart."""
 
     @property
     def is_open(self) -> bool:
@@ -94,20 +97,34 @@ class Connections:
         self._epoll = epoll()
         self._all: dict[int, Connection] = {}
         self._idle: deque[Connection] = deque()
-        self._sent: deque[tuple[float, Connection, int]] = deque()
-        """(deadline, connection, turn), also of requests that were answered."""
+        self._sent: deque[tuple[float, Connection, object]] = deque()
+        """(deadline, connection, what waited on it), also of requests that were answered."""
         self.busy = 0
 
     def send(self, request: Request, due: float) -> None:
         connection = self._free()
         if connection is None:
-            self._done(request, due, DROPPED)
+            self._done(request, due, None, DROPPED)
             return
         self.busy += 1
         connection.waiting, connection.unsent = (request, due), request.data
-        connection.turn += 1
-        self._sent.append((time.time() + self._timeout_s, connection, connection.turn))
+        self._sent.append((time.time() + self._timeout_s, connection, connection.waiting))
         self._write(connection)
+
+    def offer(self, schedule: Schedule) -> list[float]:
+        """Send requests when they are due; return by how many seconds each was sent late."""
+        late_s: list[float] = []
+        for due, request in schedule:
+            self.wait_until(due)
+            late_s.append(time.time() - due)
+            self.send(request, due)
+            if len(late_s) % SENT_BETWEEN_ANSWERS == 0:
+                self.wait(0)
+        return late_s
+
+    def wait_until(self, at: float) -> None:
+        while (now := time.time()) < at:
+            self.wait(at - now)
 
     def wait(self, seconds: float) -> None:
         """Take answers for up to so long, in steps of a millisecond."""
@@ -185,20 +202,25 @@ class Connections:
     def _end_late_ones(self) -> None:
         now = time.time()
         while self._sent and self._sent[0][0] < now:
-            _, connection, turn = self._sent.popleft()
-            if connection.turn == turn and connection.waiting is not None:
+            _, connection, waiting = self._sent.popleft()
+            if connection.waiting is waiting:
                 self._discard(connection, TIMED_OUT)
 
     def _discard(self, connection: Connection, why: str) -> None:
         del self._all[connection.sock.fileno()]
         connection.sock.close()
-        self._end(connection, why)
+        self._end(connection, None, why)
 
-    def _end(self, connection: Connection, outcome: Answer | str) -> None:
-        waiting, connection.waiting = connection.waiting, None
-        if waiting is not None:
-            self.busy -= 1
-            self._done(*waiting, outcome)
+    def _end(self, connection: Connection, answer: Answer | None, why: str = "") -> None:
+        """Tell the outcome of the request that waits, if one does, and send what follows it."""
+        if connection.waiting is None:
+            return
+        (request, due), connection.waiting = connection.waiting, None
+        self.busy -= 1
+        error = why if answer is None else request.fault_of(answer)
+        self._done(request, due, answer, error)
+        if answer is not None and not error and (following := request.follow(answer)):
+            self.send(following, time.time())
 
 
 def _allowed(connections: int) -> int:

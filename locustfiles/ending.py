@@ -7,6 +7,7 @@ for the posts that were answered with 201, and reports its findings.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -45,38 +46,36 @@ class Ending:
         self, environment: Environment, people: People, accepted: AcceptedLog, verdict: Verdict
     ) -> None:
         assert environment.runner is not None
+        options: Any = environment.parsed_options
         self._verdict = verdict
         self._environment = environment
         self._runner = environment.runner
-        self._options: Any = environment.parsed_options
+        self._drain_s: float = options.drain_s
         self._people = people
         self._accepted = accepted
         self._reports: list[Findings] = []
         self._runner.register_message("audit", self._report, concurrent=True)
         self._runner.register_message("audited", self._collect)
-
-    def attach(self) -> None:
-        options = self._options
         if isinstance(self._runner, WorkerRunner):
             return
         # Ctrl-C ends Locust without stopping the users first, and then calculates the exit code.
-        self._environment.events.quitting.add_listener(lambda **kwargs: self._runner.quit())
+        environment.events.quitting.add_listener(lambda **kwargs: self._runner.quit())
         if options.headless and not options.no_audit:
-            self._environment.events.test_stop.add_listener(self._audit)
+            environment.events.test_stop.add_listener(self._audit)
 
     def _audit(self, **kwargs: Any) -> None:
-        drain_s = self._options.drain_s
         print("audit: waiting for the backlog to drain", flush=True)
-        workers = self._ask_all({"drain_s": drain_s}, within_s=drain_s + AUDIT_WITHIN_S)
+        workers = self._ask_all()
         findings = added_up([Findings(), *self._reports])
         # A request that Locust cut off may have left a post since.
-        backlog = await_drain(self._environment, drain_s)
+        backlog = await_drain(self._environment, self._drain_s)
+        left = "the service is unreachable" if backlog is None else f"{backlog:,} posts"
         silent = workers - len(self._reports)
         wrong = [
             *([] if findings.ok else [str(findings)]),
             *([] if findings.posts else [NO_POSTS]),
             *([f"{silent} of {workers} workers did not report"] if silent or not workers else []),
-            *([f"the backlog is not empty: {_in_words(backlog)}"] if backlog != 0 else []),
+            *([f"the backlog is not empty: {left}"] if backlog != 0 else []),
         ]
         print(f"audit: {findings}")
         print(f"audit: {'NOT CLEAN' if wrong else 'clean'} ({WHOLE_AUDIT})", flush=True)
@@ -85,12 +84,12 @@ class Ending:
         if findings.ok:
             self._verdict.note(f"audit: {findings}")
 
-    def _ask_all(self, data: dict[str, float], within_s: float) -> int:
+    def _ask_all(self) -> int:
         """Wait for the reports of all running workers; return how many were requested."""
         workers = list(self._runner.clients.all) if isinstance(self._runner, MasterRunner) else []
         requested = 1 if isinstance(self._runner, LocalRunner) else len(workers)
-        give_up_at = time.monotonic() + within_s
-        self._runner.send_message("audit", data)
+        give_up_at = time.monotonic() + self._drain_s + AUDIT_WITHIN_S
+        self._runner.send_message("audit", {"drain_s": self._drain_s})
         while len(self._reports) < requested and time.monotonic() < give_up_at:
             if workers and all(worker.state == STATE_MISSING for worker in workers):
                 break
@@ -108,30 +107,23 @@ class Ending:
 
 
 def await_drain(environment: Environment, within_s: float) -> int | None:
-    """Wait until the backlog is empty or stops shrinking, or time is up; return it."""
+    """Wait until the backlog is empty or stops shrinking, or time is up.
+
+    Return it; None if the service is unreachable.
+    """
     least = float("inf")
     shrunk_at = time.monotonic()
     give_up_at = shrunk_at + within_s
     while True:
         gevent.sleep(LOOK_AGAIN_S)  # an answer for somebody else may be of before the load's end
-        backlog, now = backlog_of(environment), time.monotonic()
+        backlog: int | None = None
+        with suppress(Unreachable):
+            backlog = ask(environment.host, "/readyz")["backlog"]["posts"]  # /statusz may be old
+        now = time.monotonic()
         if backlog is not None and backlog < least:
             least, shrunk_at = backlog, now
         if backlog == 0 or now > min(give_up_at, shrunk_at + GIVE_UP_S):
             return backlog
-
-
-def backlog_of(environment: Environment) -> int | None:
-    """Return the backlog; None if the service is unreachable. /statusz may not know of the last."""
-    try:
-        posts: int = ask(environment.host, "/readyz")["backlog"]["posts"]
-    except Unreachable:
-        return None
-    return posts
-
-
-def _in_words(backlog: int | None) -> str:
-    return "the service is unreachable" if backlog is None else f"{backlog:,} posts"
 
 
 class Findings(NamedTuple):
@@ -169,7 +161,8 @@ def added_up(findings: Sequence[Findings]) -> Findings:
 
 def audit(host: str | None, people: People, accepted: AcceptedLog) -> Findings:
     """Read the feeds of up to 20 people who are friends of authors."""
-    authors = _spread(accepted.authors(), MOST_FEEDS)
+    authors = sorted(accepted.posts)
+    authors = authors[:: max(1, -(-len(authors) // MOST_FEEDS))]  # evenly spread
     found = added_up(
         [Findings(), *(_of_author(author, host, people, accepted) for author in authors)]
     )
@@ -182,12 +175,17 @@ def _of_author(position: int, host: str | None, people: People, accepted: Accept
     """Count the deliveries of an author's posts, and look for the newest in a friend's feed."""
     author, posts = people.at(position), accepted.posts[position]
     reader = people.friend_of(author)
-    newest = {*accepted.newest_of(position), *accepted.newest_of(reader.position)}
+    newest = {*accepted.newest[position], *accepted.newest[reader.position]}
     try:
         due = posts * feeds_with(host, author)
-        return compared(newest, *read_feed(host, reader))._replace(posts=posts, due=due)
+        shown, is_whole = read_feed(host, reader)
     except Unreachable:
         return Findings(unreadable=1)
+    reached = newest if is_whole else {post_id for post_id in newest if post_id >= min(shown)}
+    wrong = compare(reached, shown)
+    return Findings(
+        posts, 1, len(reached), due, missing=len(wrong.missing), duplicated=len(wrong.duplicated)
+    )
 
 
 def feeds_with(host: str | None, author: LoadPerson) -> int:
@@ -198,18 +196,6 @@ def feeds_with(host: str | None, author: LoadPerson) -> int:
         pages = pages_of(host, "/v1/me/followers/", author.headers)
         readers = [reader for page in pages for reader in page["followers"]]
     return 1 + len(readers)
-
-
-def compared(due: set[int], shown: list[int], is_whole: bool) -> Findings:
-    """Compare the due posts with the newest part of a feed, or with the whole feed."""
-    reached = due if is_whole else {post_id for post_id in due if post_id >= min(shown)}
-    wrong = compare(reached, shown)
-    return Findings(
-        feeds=1,
-        deliveries=len(reached),
-        missing=len(wrong.missing),
-        duplicated=len(wrong.duplicated),
-    )
 
 
 def read_feed(host: str | None, reader: LoadPerson) -> tuple[list[int], bool]:
@@ -228,9 +214,3 @@ def pages_of(host: str | None, path: str, headers: Mapping[str, str]) -> Iterato
         page = ask(host, path, headers)
         yield page
         path = page["next"] and urlsplit(page["next"])._replace(scheme="", netloc="").geturl()
-
-
-def _spread(positions: list[int], most: int) -> list[int]:
-    """Return at most this many positions, evenly spread."""
-    step = max(1, -(-len(positions) // most))
-    return positions[::step]

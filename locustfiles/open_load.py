@@ -16,11 +16,11 @@ import os
 import random
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from functools import partial
 from heapq import merge
 from http.client import HTTPConnection, HTTPException
-from itertools import count, cycle, islice
+from itertools import cycle, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -35,18 +35,13 @@ DEEPEST = 5
 """Page that those who go on reach."""
 LEAST_POSTS = 2000
 """Different posts at least, and two per person; they are built before the load."""
-FIRST_VISITS_AT_ONCE = 4
+AT_ONCE_BEFORE = 4
 ACCEPTED = ("id", "author", "created_at", "sent_at")
 REQUESTED = "timestamp request_type name response_time_ms response_length exception".split()
 UNANSWERED = ("timestamp", "request_type", "name", "waited_ms")
-SENT_BETWEEN_ANSWERS = 8
-"""Requests that a generator that is late sends before it takes answers again."""
 MOST_UNANSWERED = 15_000
 """Connections, if this process may open so many files."""
 PROBED, PROBE_EVERY_S, PROBE_GIVES_UP_S = "/readyz", 0.1, 5.0
-
-Schedule = Iterable[tuple[float, Request]]
-"""Requests with the Unix times when they are due, in that order."""
 
 
 class Step(NamedTuple):
@@ -69,27 +64,15 @@ class OpenLoad:
         self._options = options
         self._rows: list[tuple[object, ...]] = []
         self._posts: list[tuple[float, bytes]] = []
-        self._connections = Connections(
+        self.connections = Connections(
             self.address, self._note, most=options.most_unanswered, timeout_s=options.timeout_s
         )
 
-    def offer(self, schedule: Schedule) -> list[float]:
-        """Send requests when they are due; return by how many seconds each was sent late."""
-        late_s: list[float] = []
-        for due, request in schedule:
-            while (now := time.time()) < due:
-                self._connections.wait(due - now)
-            self._connections.send(request, due)
-            late_s.append(now - due)
-            if len(late_s) % SENT_BETWEEN_ANSWERS == 0:
-                self._connections.wait(0)
-        return late_s
-
-    def send_before(self, requests: Iterable[Request], at_once: int) -> None:
-        """Send requests before the load, so many at once. Raises SystemExit if one fails."""
+    def send_before(self, requests: Iterable[Request]) -> None:
+        """Send requests before the load, few at once. Raises SystemExit if one fails."""
         for request in requests:
-            self._wait_until_fewer(at_once)
-            self._connections.send(request, time.time())
+            self._wait_until_fewer(AT_ONCE_BEFORE)
+            self.connections.send(request, time.time())
         self._wait_until_fewer(1)
         failed = sorted({str(error) for *_, error in self._rows if error})
         self._rows.clear()
@@ -99,7 +82,7 @@ class OpenLoad:
     def finish(self, steps: Sequence[Step]) -> None:
         """Wait for the last answers and write all files."""
         self._wait_until_fewer(1)
-        self._connections.close()
+        self.connections.close()
         posts = ({**json.loads(body), "sent_at": f"{due:.6f}"} for due, body in self._posts)
         _write(self._options.requests, REQUESTED, self._rows)
         accepted = ([post[name] for name in ACCEPTED] for post in posts)
@@ -108,39 +91,27 @@ class OpenLoad:
         _write(self._options.steps, Step._fields, steps)
 
     def _wait_until_fewer(self, busy: int) -> None:
-        while self._connections.busy >= busy:
-            self._connections.wait(0.1)
+        while self.connections.busy >= busy:
+            self.connections.wait(0.1)
 
-    def _note(self, request: Request, due: float, outcome: Answer | str) -> None:
-        ended = time.time()
-        if isinstance(outcome, Answer):
-            error, length = request.fault_of(outcome), len(outcome.body)
-        else:
-            error, length = outcome, 0
-        took_ms = f"{(ended - due) * 1000:.3f}"
+    def _note(self, request: Request, due: float, answer: Answer | None, error: str) -> None:
+        took_ms = f"{(time.time() - due) * 1000:.3f}"
+        length = len(answer.body) if answer else 0
         self._rows.append((f"{due:.6f}", request.method, request.name, took_ms, length, error))
-        if isinstance(outcome, Answer) and not error:
-            self._continue(request, outcome, due, ended)
-
-    def _continue(self, request: Request, answer: Answer, due: float, ended: float) -> None:
-        if request.name == POST:
+        if answer and not error and request.name == POST:
             self._posts.append((due, answer.body))
-        following = request.follow(answer)
-        if following is not None:
-            self._connections.send(following, ended)
 
 
 class Readers:
     """Visits of readers in random order, of whom an exact share goes on to the fifth page."""
 
     def __init__(self, tokens: Sequence[str], host: str, deep_share: float) -> None:
-        self._host, self._deep_share = host, deep_share
-        self._tokens = cycle(tokens)
+        self._tokens, self._host, self._deep_share = tokens, host, deep_share
 
     def __iter__(self) -> Iterator[Request]:
-        for turn in count():
+        for turn, token in enumerate(cycle(self._tokens)):
             is_deep = int((turn + 1) * self._deep_share) > int(turn * self._deep_share)
-            yield self.first_page(next(self._tokens), DEEPEST - 1 if is_deep else 0)
+            yield self.first_page(token, DEEPEST - 1 if is_deep else 0)
 
     def first_page(self, token: str, more: int = 0) -> Request:
         return self._page(FEED, FEED, token, more)
@@ -164,8 +135,8 @@ def pages_per_visit(deep_share: float) -> float:
 
 def wrong_with(answer: Answer) -> str:
     """Return what is wrong with a page; empty for one that has posts, newest first, none twice."""
-    if answer.status != 200:
-        return refusal(answer)
+    if refused := refusal(answer):
+        return refused
     ids = [post["id"] for post in json.loads(answer.body)["posts"]]
     if not ids:
         return "page without posts"
@@ -192,7 +163,8 @@ def post_by(token: str, host: str) -> Request:
     """Return a request that posts a random text."""
     body = json.dumps({"body": random_body()}).encode()
     about = ("Content-Type: application/json", f"Content-Length: {len(body)}")
-    return Request("POST", POST, head("POST", POST, host, token, *about) + body, _not_created)
+    data = head("POST", POST, host, token, *about) + body
+    return Request("POST", POST, data, partial(refusal, wanted=201))
 
 
 def head(method: str, path: str, host: str, token: str, *more: str) -> bytes:
@@ -201,14 +173,10 @@ def head(method: str, path: str, host: str, token: str, *more: str) -> bytes:
     return "\r\n".join(lines).encode() + b"\r\n\r\n"
 
 
-def _not_created(answer: Answer) -> str:
-    return "" if answer.status == 201 else refusal(answer)
-
-
-def refusal(answer: Answer) -> str:
-    """Return what an answer says that is no success."""
+def refusal(answer: Answer, wanted: int = 200) -> str:
+    """Return what an answer says that has another status than the wanted one; empty if not."""
     when = "with" if b"\r\nretry-after:" in answer.head else "without"
-    return f"status {answer.status} {when} Retry-After"
+    return "" if answer.status == wanted else f"status {answer.status} {when} Retry-After"
 
 
 def run(options: argparse.Namespace) -> None:
@@ -219,15 +187,15 @@ def run(options: argparse.Namespace) -> None:
     readers = Readers(people, load.host, options.deep_share)
     visits, visits_per_s = iter(readers), options.reads_per_s / pages_per_visit(options.deep_share)
     if visits_per_s:
-        load.send_before(map(readers.first_page, people), FIRST_VISITS_AT_ONCE)  # fills the caches
+        load.send_before(map(readers.first_page, people))  # fills the caches
 
     def offer(posts_per_s: float, start: float, end: float) -> list[float]:
         writes = zip(random_times(posts_per_s, start, end), posts, strict=False)
         reads = zip(random_times(visits_per_s, start, end), visits, strict=False)
-        return load.offer(merge(writes, reads, key=itemgetter(0)))
+        return load.connections.offer(merge(writes, reads, key=itemgetter(0)))
 
     steps, at = [], time.time()
-    with probing(load.address, options.probes):
+    with probing(load.address, options.probes) if options.probes else nullcontext():
         for posts_per_s in options.posts_per_s:
             start = at + options.warm_up_s
             offer(posts_per_s, at, start)
@@ -239,15 +207,13 @@ def run(options: argparse.Namespace) -> None:
 
 
 @contextmanager
-def probing(address: tuple[str, int], file: str | None) -> Iterator[None]:
-    """Probe the service's health from a process of its own while the block runs, if asked to."""
+def probing(address: tuple[str, int], file: str) -> Iterator[None]:
+    """Probe the service's health from a process of its own while the block runs."""
     prober = multiprocessing.Process(target=_probe, args=(*address, file), daemon=True)
-    if file:
-        prober.start()
+    prober.start()
     yield
-    if file:
-        prober.terminate()
-        prober.join()
+    prober.terminate()
+    prober.join()
 
 
 def _probe(host: str, port: int, file: str) -> None:

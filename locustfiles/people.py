@@ -1,14 +1,13 @@
 """The people that a load generator plays."""
 
 import csv
-import os
 import random
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from locust.env import Environment
-from locust.runners import MasterRunner, WorkerRunner
+from locust.runners import MasterRunner
 
 SEED = 7
 
@@ -78,12 +77,3 @@ def share_out(environment: Environment, people: People) -> None:
     if isinstance(runner, MasterRunner):
         environment.events.test_start.add_listener(deal)
     runner.register_message("people", lambda environment, msg: people.take(**msg.data))
-
-
-def own_file(environment: Environment, path: str) -> str:
-    """Return the file of this process; a worker's has its index, like posts-0.csv."""
-    runner = environment.runner
-    if path == os.devnull or not isinstance(runner, WorkerRunner):
-        return path
-    file = Path(path)
-    return str(file.with_stem(f"{file.stem}-{runner.worker_index}"))

@@ -10,7 +10,7 @@ from locust import events
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 
-from locustfiles import ending, tab, thresholds
+from locustfiles import ending, tab
 from locustfiles.ending import Ending
 from locustfiles.people import LoadPerson
 from locustfiles.rows import AcceptedLog
@@ -51,11 +51,12 @@ def prepare(environment: Environment, **kwargs: Any) -> None:
     watch = Watch(environment)
     tab.attach(environment, watch)
     if environment.web_ui or options.fail_lag_ms is not None:
-        watch.start()
+        gevent.spawn(watch.keep_looking)
     Player.accepted = AcceptedLog(environment, options.accepted)
-    thresholds.attach_lag(environment, watch, Player.verdict)
+    lag, worst = "the worst p99 of lag", watch.worst_lag_by_now
+    Player.verdict.limit("--fail-lag-ms", "fail_lag_ms", worst, lag, " ms")
     # On quit Locust calls the last listener first: the run ends before it is judged.
-    Ending(environment, Player.people, Player.accepted, Player.verdict).attach()
+    Ending(environment, Player.people, Player.accepted, Player.verdict)
 
 
 class Player(Visitor):

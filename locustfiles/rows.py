@@ -4,28 +4,37 @@ import csv
 import os
 from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from locust.env import Environment
-from locust.runners import MasterRunner
+from locust.runners import MasterRunner, WorkerRunner
 
-from locustfiles.people import LoadPerson, own_file
+from locustfiles.people import LoadPerson
 
 NEWEST = 200
 """Most posts remembered per person, and most posts read per feed."""
 
 
-def plays(environment: Environment) -> bool:
-    """Return whether this process has users; a master has none."""
-    return not isinstance(environment.runner, MasterRunner)
+def own_file(environment: Environment, path: str) -> str:
+    """Return the file of this process; a worker's has its index, like posts-0.csv.
+
+    A master, which has no users, has none.
+    """
+    runner = environment.runner
+    if isinstance(runner, MasterRunner):
+        return os.devnull
+    if path == os.devnull or not isinstance(runner, WorkerRunner):
+        return path
+    file = Path(path)
+    return str(file.with_stem(f"{file.stem}-{runner.worker_index}"))
 
 
 class RowLog:
-    """A CSV file of this process; a master, which has no users, writes none."""
+    """A CSV file of this process."""
 
     def __init__(self, environment: Environment, path: str, columns: Sequence[str]) -> None:
-        file = own_file(environment, path) if plays(environment) else os.devnull
-        self._file = open(file, "w", newline="", buffering=1)  # noqa: SIM115, PTH123
+        self._file = Path(own_file(environment, path)).open("w", newline="", buffering=1)  # noqa: SIM115
         self._rows = csv.writer(self._file)
         self._rows.writerow(columns)
         environment.events.quitting.add_listener(self._close)
@@ -40,7 +49,7 @@ class RowLog:
 class AcceptedLog:
     """CSV of all posts answered with 201, recorded outside of the service for the audit.
 
-    Also counts the posts of each person, by position, and remembers their newest ones.
+    By position of their authors, ``posts`` counts them, and ``newest`` has the ids of the last.
     """
 
     def __init__(self, environment: Environment, path: str) -> None:
@@ -51,17 +60,9 @@ class AcceptedLog:
     def write(self, author: LoadPerson, post: dict[str, Any], sent_at: float) -> None:
         """Record a post; ``sent_at``: Unix time from which its author has waited."""
         self.posts[author.position] += 1
-        self._newest[author.position].append(post["id"])
+        self.newest[author.position].append(post["id"])
         self._rows.write(post["id"], post["author"], post["created_at"], f"{sent_at:.6f}")
-
-    def authors(self) -> list[int]:
-        """Return the positions of people who have posted."""
-        return sorted(self.posts)
-
-    def newest_of(self, position: int) -> Sequence[int]:
-        """Return the ids of a person's newest posts."""
-        return self._newest.get(position, ())
 
     def _forget(self, **kwargs: Any) -> None:
         self.posts: Counter[int] = Counter()
-        self._newest: defaultdict[int, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))
+        self.newest: defaultdict[int, deque[int]] = defaultdict(lambda: deque(maxlen=NEWEST))

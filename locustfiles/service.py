@@ -40,28 +40,26 @@ class Watch:
         self._environment = environment
         environment.events.test_start.add_listener(self._forget)
 
-    def start(self) -> None:
-        gevent.spawn(self._keep_looking)
-
-    def look(self) -> None:
-        try:
-            self.status = ask(self._environment.host, "/statusz")
-        except Unreachable as error:
-            self.status, self.error = None, str(error)
-        else:
-            self._note_lag(self.status)
-
-    def _keep_looking(self) -> None:
+    def keep_looking(self) -> None:
         while True:
             self.look()
             gevent.sleep(LOOK_EVERY_S)
 
-    def _note_lag(self, status: dict[str, Any]) -> None:
+    def look(self) -> None:
+        try:
+            status = self.status = ask(self._environment.host, "/statusz")
+        except Unreachable as error:
+            self.status, self.error = None, str(error)
+            return
         lag_ms = status["lag_ms"]["p99"]
         if lag_ms is None and status["backlog"]["posts"]:
             lag_ms = (status["backlog"]["oldest_age_s"] or 0.0) * 1000
         if lag_ms is not None:
             self.worst_lag_ms = max(lag_ms, self.worst_lag_ms or 0.0)
+
+    def worst_lag_by_now(self) -> float | None:
+        self.look()
+        return self.worst_lag_ms
 
     def _forget(self, **kwargs: Any) -> None:
         self.worst_lag_ms = None

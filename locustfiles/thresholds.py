@@ -4,15 +4,13 @@ import logging
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
 from locust.runners import LocalRunner, WorkerRunner
 from locust.stats import StatsEntry, calculate_response_time_percentile
-
-from locustfiles.service import Watch
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +47,34 @@ class Verdict:
         """Record a result for the last line."""
         self._notes.append(result)
 
+    def limit(
+        self,
+        option: str,
+        name: str,
+        figure: Callable[[], float | None],
+        meaning: str,
+        unit: str = "",
+    ) -> None:
+        """Fail the run when Locust ends if a figure is above a limit, or if there is none.
+
+        ``name``: of the limit among the options. A worker leaves it to its master.
+        """
+
+        def judge(**kwargs: Any) -> None:
+            # Read late: the web UI may change it, and gives a text, which is empty for no limit.
+            value: float | str | None = getattr(self._environment.parsed_options, name)
+            if value is None or value == "":
+                return
+            limit, found = float(value), figure()
+            broken = f"{option} {limit:g} is broken:"
+            if found is None:
+                self.fail(f"{broken} there is no figure to judge by ({meaning})")
+            elif found > limit:
+                self.fail(f"{broken} {meaning} is {found:.4g}{unit}")
+
+        if not isinstance(self._environment.runner, WorkerRunner):
+            self._environment.events.quitting.add_listener(judge)
+
     def _print(self, exit_code: int, **kwargs: Any) -> None:
         failed = self._reasons or [self._errors(), f"exit code {exit_code}"]
         passed = self._notes or ["no limit was broken; nothing was audited"]
@@ -58,64 +84,6 @@ class Verdict:
     def _errors(self) -> str:
         errors = self._environment.stats.errors.values()
         return ", ".join(f"{e.method} {e.name}: {e.error} ({e.occurrences:,})" for e in errors)
-
-
-class Limit(NamedTuple):
-    option: str
-    name_in_options: str
-    figure: Callable[[], float | None]
-    meaning: str
-    unit: str = ""
-
-    def broken(self, options: Any) -> Iterator[str]:
-        """Yield a line if the limit is broken, or if there is no figure.
-
-        The command line gives a number, the web UI a text, which is empty for no limit.
-        """
-        value: float | str | None = getattr(options, self.name_in_options)
-        if value in (None, ""):
-            return
-        limit, figure = float(value or 0), self.figure()
-        broken = f"{self.option} {limit:g} is broken:"
-        if figure is None:
-            yield f"{broken} there is no figure to judge by ({self.meaning})"
-        elif figure > limit:
-            yield f"{broken} {self.meaning} is {figure:.4g}{self.unit}"
-
-
-def attach(environment: Environment, verdict: Verdict) -> None:
-    """Check the limits of requests when Locust ends."""
-    times = RequestTimes(environment)
-    p99 = "the p99 of all requests"
-    _judge(
-        environment,
-        verdict,
-        Limit("--fail-p99-ms", "fail_latency_ms", times.p99_ms, p99, " ms"),
-        Limit("--fail-ratio", "fail_ratio", times.fail_ratio, "the share of failures"),
-    )
-
-
-def attach_lag(environment: Environment, watch: Watch, verdict: Verdict) -> None:
-    """Check the limit of the lag when Locust ends."""
-
-    def worst_lag_ms() -> float | None:
-        watch.look()
-        return watch.worst_lag_ms
-
-    name = "the worst p99 of lag"
-    _judge(environment, verdict, Limit("--fail-lag-ms", "fail_lag_ms", worst_lag_ms, name, " ms"))
-
-
-def _judge(environment: Environment, verdict: Verdict, *limits: Limit) -> None:
-    """Check the limits when Locust ends; a worker leaves that to its master."""
-
-    def judge(**kwargs: Any) -> None:
-        options = environment.parsed_options  # read late: the web UI may change them
-        for line in (line for limit in limits for line in limit.broken(options)):
-            verdict.fail(line)
-
-    if not isinstance(environment.runner, WorkerRunner):
-        environment.events.quitting.add_listener(judge)
 
 
 class RequestTimes:

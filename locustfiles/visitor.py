@@ -15,10 +15,10 @@ from locust.contrib.csv_request_logger import CsvRequestLogger
 from locust.env import Environment
 
 from locustfiles import thresholds
-from locustfiles.arrivals import ARRIVALS, MOST_IN_FLIGHT, Action, Arrivals, count_from
-from locustfiles.people import LoadPerson, People, own_file, share_out
-from locustfiles.rows import RowLog, plays
-from locustfiles.thresholds import Verdict
+from locustfiles.arrivals import ARRIVALS, MOST_IN_FLIGHT, Closed, count_from
+from locustfiles.people import LoadPerson, People, share_out
+from locustfiles.rows import RowLog, own_file
+from locustfiles.thresholds import RequestTimes, Verdict
 
 
 @events.init_command_line_parser.add_listener
@@ -48,13 +48,15 @@ def add_arguments(parser: LocustArgumentParser) -> None:
 def prepare(environment: Environment, **kwargs: Any) -> None:
     options: Any = environment.parsed_options
     Visitor.people = People(Path(options.tokens))
-    if plays(environment):
-        requests = own_file(environment, options.requests)
-        CsvRequestLogger(requests, flush_interval=100).register(environment)
+    requests = own_file(environment, options.requests)
+    CsvRequestLogger(requests, flush_interval=100).register(environment)
     Visitor.unanswered = RowLog(environment, options.unanswered, UNANSWERED)
     share_out(environment, Visitor.people)
-    Visitor.verdict = Verdict(environment)
-    thresholds.attach(environment, Visitor.verdict)
+    verdict, times = Verdict(environment), RequestTimes(environment)
+    p99 = "the p99 of all requests"
+    verdict.limit("--fail-p99-ms", "fail_latency_ms", times.p99_ms, p99, " ms")
+    verdict.limit("--fail-ratio", "fail_ratio", times.fail_ratio, "the share of failures")
+    Visitor.verdict = verdict
     # gevent counts --run-time from its loop's last turn, which may be seconds ago.
     gevent.get_hub().loop.update_now()
 
@@ -72,7 +74,7 @@ class Visitor(FastHttpUser):
     unanswered: RowLog
     verdict: Verdict
     person: LoadPerson
-    arrivals: Arrivals
+    arrivals: Closed
     latest_status = 0
     """Of the user's latest answer; 0 if there was none."""
 
@@ -95,7 +97,7 @@ class Visitor(FastHttpUser):
 
     def arrive(self, request_type: str, name: str, do: Any) -> None:
         """Call ``do(due)``; latency counts from the Unix time ``due``."""
-        self.arrivals.run(Action(request_type, name, do))
+        self.arrivals.run(request_type, name, do)
 
     def answer_to(
         self, person: LoadPerson, method: str, url: str, status: int, due: float, **kwargs: Any

@@ -108,7 +108,7 @@ def newest(below: Path, without: Path | None = None) -> list[Path]:
     commits = {
         folder: runs[-1].environment["commit"]
         for folder in folders
-        if not (without and folder.samefile(without)) and (runs := _runs_of_mixed(folder))
+        if not (without and folder.samefile(without)) and (runs := _runs_of(folder, "mixed"))
     }
     if not benches or not commits:
         missing = RUN_THESE if not (benches or commits) else RUN_MIXED if benches else RUN_BENCH
@@ -125,13 +125,18 @@ def measured(folders: Sequence[Path]) -> Measured:
     Raises ValueError.
     """
     benches = [folder for folder in folders if (folder / BENCH).exists()]
-    runs = {folder: _runs_of_mixed(folder) for folder in folders if folder not in benches}
+    runs = {folder: _runs_of(folder, "mixed") for folder in folders if folder not in benches}
     queues = {folder: found for folder in runs if (found := _runs_of(folder, "queues"))}
     if len(benches) != 1 or not any(runs.values()):
         raise ValueError(f"--costs needs one bench and one or more of mixed: {RUN_THESE}")
     record = Record.read(benches[0])
     every = [run for of_folder in runs.values() for run in of_folder]
-    costs = [cost for cost in costs_of(every) if _is_on_gunicorn(_variant(cost))]
+    # What other servers cost is the bench's to say.
+    costs = [
+        cost
+        for cost in costs_of(every)
+        if (variant := _variant(cost)).server == GUNICORN and not variant.is_proxied
+    ]
     if not costs:
         raise ValueError(f"no usable run of mixed in {', '.join(map(str, runs))}: {RUN_MIXED}")
     candidates, left_out = [], []
@@ -143,20 +148,17 @@ def measured(folders: Sequence[Path]) -> Measured:
     pages = [request["bytes"] for request in record.requests if request["request"] == FEED.name]
     return Measured(
         [served(candidate, server) for candidate in candidates for server in _servers(record)],
-        bench=_source(benches[0], [record.environment], record.environment["command"]),
-        mixed=[
-            _source(folder, [run.environment for run in of_folder], _command(of_folder))
-            for folder, of_folder in runs.items()
-            if of_folder
-        ],
+        bench=Source(
+            benches[0],
+            record.environment["command"],
+            float(record.environment["calibration_ms"]),
+        ),
+        mixed=_sources(runs),
         page_bytes=pages[0] if pages else None,
         left_out=left_out,
         started=frozenset(run.started_at for run in every),
         queues=queue_costs(run for of_folder in queues.values() for run in of_folder),
-        queue_runs=[
-            _source(folder, [run.environment for run in of_folder], _command(of_folder))
-            for folder, of_folder in queues.items()
-        ],
+        queue_runs=_sources(queues),
     )
 
 
@@ -276,17 +278,8 @@ def _variant(costs: Costs) -> Variant:
     return EXPERIMENTS["mixed"].variant(costs.variant)
 
 
-def _is_on_gunicorn(variant: Variant) -> bool:
-    """Return whether its name says no other server; what those cost is the bench's to say."""
-    return variant.server == GUNICORN and not variant.is_proxied
-
-
 def _place(row: Mapping[str, Any]) -> tuple[int, ...]:
     return tuple(row[axis] for axis in Grid._fields)
-
-
-def _runs_of_mixed(folder: Path) -> list[Result]:
-    return _runs_of(folder, "mixed")
 
 
 def _runs_of(folder: Path, experiment: str) -> list[Result]:
@@ -307,6 +300,13 @@ def _command(runs: Sequence[Result]) -> str:
     return command
 
 
-def _source(folder: Path, environments: Sequence[Mapping[str, Any]], command: str) -> Source:
-    calibrations = [float(environment["calibration_ms"]) for environment in environments]
-    return Source(folder, command, median(calibrations))
+def _sources(runs: Mapping[Path, Sequence[Result]]) -> list[Source]:
+    return [
+        Source(
+            folder,
+            _command(of_folder),
+            median(float(run.environment["calibration_ms"]) for run in of_folder),
+        )
+        for folder, of_folder in runs.items()
+        if of_folder
+    ]

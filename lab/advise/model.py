@@ -109,11 +109,11 @@ def advised(candidates: Sequence[Needs], lag_ms: float) -> list[Needs]:
         key=lambda needed: needed.total,
     )
     tied = sum(needed.total < TIE * in_budget[0].total for needed in in_budget)
-    return sorted(in_budget[:tied], key=_plainness) + in_budget[tied:]
-
-
-def _plainness(needed: Needs) -> tuple[int, bool]:
-    return needed.parts, needed.candidate.server != GUNICORN
+    plainest = sorted(
+        in_budget[:tied],
+        key=lambda needed: (needed.parts, needed.candidate.server != GUNICORN),
+    )
+    return plainest + in_budget[tied:]
 
 
 def crossover(pull: Needs, push: Needs, situation: Situation) -> float | None:

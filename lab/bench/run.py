@@ -1,7 +1,7 @@
 """A run of the bench, from options to output."""
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,8 +15,6 @@ from lab.bench.targets import Grid, Target
 from lab.progress import Advance, console, stage
 from lab.running.machine import check_resources, describe
 from launch.processes import Processes, RunFailed
-
-Work = Callable[[Advance], None]
 
 
 def bench(
@@ -39,8 +37,11 @@ def bench(
             record.environment["servers"] = site.versions
             databases = list(dict.fromkeys(target.people_in for target in targets))
             if _attempt("databases", partial(site.prepare, databases), record):
-                for name, work in _works(targets, cells, site, record):
-                    _attempt(name, work, record)
+                for target in targets:
+                    work = partial(bench_target, site, target, cells, record)
+                    _attempt(target.name, work, record)
+                if any(target.store == "ring" for target in targets):
+                    _attempt("requests", partial(bench_requests, site, record), record)
     finally:
         page = publish(record, grid)
     if as_json:
@@ -50,17 +51,7 @@ def bench(
     return not record.failures
 
 
-def _works(
-    targets: Sequence[Target], cells: Sequence[str], site: Site, record: Record
-) -> Iterator[tuple[str, Work]]:
-    """Yield what is to be measured."""
-    for target in targets:
-        yield target.name, partial(bench_target, site, target, cells, record)
-    if any(target.store == "ring" for target in targets):
-        yield "requests", partial(bench_requests, site, record)
-
-
-def _attempt(name: str, work: Work, record: Record) -> bool:
+def _attempt(name: str, work: Callable[[Advance], None], record: Record) -> bool:
     """Do a part of the run; record its failure, and go on."""
     try:
         with stage(name) as advance:

@@ -93,10 +93,8 @@ class Contestant:
     def readers_of(self, author: int) -> list[int]:
         return [reader for reader, authors in self.authors.items() if author in authors]
 
-    def post(self, author: int, body: str = "text", timeout_s: float = TIMEOUT_S) -> Operation:
-        operation, answer = self.ask(
-            author, "POST", "/v1/posts/", {"body": body}, timeout_s=timeout_s
-        )
+    def post(self, author: int) -> Operation:
+        operation, answer = self._ask(author, "POST", "/v1/posts/", '{"body": "text"}')
         post = None
         if operation.status == 201:
             match answer:
@@ -134,11 +132,9 @@ class Contestant:
             self.history.unanswered += status is None
         for row in _rows(accepted):
             post = Post(int(row["id"]), int(row["author"]))
-            at = float(row["sent_at"]) - began
-            note = f"post {post.id}"
-            self.history.post(
-                Operation(post.author, "POST /v1/posts/", at, self.now, 201, note), post
-            )
+            at, note = float(row["sent_at"]) - began, f"post {post.id}"
+            posted = Operation(post.author, "POST /v1/posts/", at, self.now, 201, note)
+            self.history.post(posted, post)
         self.operations += found
         return found
 
@@ -148,13 +144,13 @@ class Contestant:
         self.processes.call("empty", ["sh", "-c", self.empty], self.environment)
 
     def delete(self, author: int, post_id: int) -> Operation:
-        operation, _ = self.ask(author, "DELETE", f"/v1/posts/{post_id}/")
+        operation, _ = self._ask(author, "DELETE", f"/v1/posts/{post_id}/")
         if operation.status == 204:
             self.history.deleted[post_id] = operation
         return operation
 
     def unfollow(self, reader: int, author: int) -> Operation:
-        operation, _ = self.ask(reader, "DELETE", f"/v1/me/following/{author}/")
+        operation, _ = self._ask(reader, "DELETE", f"/v1/me/following/{author}/")
         if operation.status == 204:
             self.history.left[reader, author] = operation
         return operation
@@ -162,7 +158,7 @@ class Contestant:
     def read(self, owner: int, before: int | None = None, limit: int = PAGE) -> Page | None:
         """Read a page and judge it; return None if it was not answered as it should be."""
         start = "" if before is None else f"&before={before}"
-        operation, answer = self.ask(owner, "GET", f"/v1/feed/?limit={limit}{start}")
+        operation, answer = self._ask(owner, "GET", f"/v1/feed/?limit={limit}{start}")
         if operation.status != 200:
             return None
         try:
@@ -184,23 +180,17 @@ class Contestant:
             before = page.posts[-1].id
         return False
 
-    def ask(
-        self,
-        person: int,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        timeout_s: float = TIMEOUT_S,
+    def _ask(
+        self, person: int, method: str, path: str, body: str | None = None
     ) -> tuple[Operation, Any]:
         """Send a request; return it with the answer's parsed body, None for none."""
         headers = {"Authorization": f"Bearer {self._tokens[person]}"}
-        text = None if body is None else json.dumps(body)
-        if text is not None:
+        if body is not None:
             headers["Content-Type"] = "application/json"
         asked_at, status, answer = self.now, None, None
-        connection = self._connection(timeout_s)
+        connection = self._connection()
         try:
-            connection.request(method, path, text, headers)
+            connection.request(method, path, body, headers)
             response = connection.getresponse()
             content, status = response.read(), response.status
             answer = json.loads(content) if content else None
@@ -212,13 +202,12 @@ class Contestant:
         self.operations.append(operation)
         return operation, answer
 
-    def _connection(self, timeout_s: float) -> http.client.HTTPConnection:
+    def _connection(self) -> http.client.HTTPConnection:
         """Return this thread's connection."""
-        if getattr(self._connections, "timeout_s", None) != timeout_s:
-            self._connections.one = http.client.HTTPConnection(HERE, self.port, timeout=timeout_s)
-            self._connections.timeout_s = timeout_s
-            self._opened.append(self._connections.one)
-        connection: http.client.HTTPConnection = self._connections.one
+        if not hasattr(self._connections, "own"):
+            self._connections.own = http.client.HTTPConnection(HERE, self.port, timeout=TIMEOUT_S)
+            self._opened.append(self._connections.own)
+        connection: http.client.HTTPConnection = self._connections.own
         return connection
 
 

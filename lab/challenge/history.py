@@ -90,7 +90,8 @@ class History:
     pages: int = 0
     compared: int = 0
     """Entries of pages that had to be there."""
-    _of_author: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    of_author: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """The posts that were accepted, the first one first."""
     _shown: dict[int, dict[int, Operation]] = field(default_factory=lambda: defaultdict(dict))
     """By owner, the posts that pages showed, and the first such page."""
     _unknown: dict[int, Operation] = field(default_factory=dict)
@@ -106,14 +107,13 @@ class History:
                 self._add("double", "two posts have one id", self.accepted[post.id], operation)
             else:
                 self.accepted[post.id] = operation
-                self._of_author[operation.person].append(post.id)
+                self.of_author[operation.person].append(post.id)
 
     def read(self, page: Page) -> None:
         """Judge a page, and note what it showed."""
         with self._lock:
             self.pages += 1
-            for contradiction in self._wrong(page):
-                self.contradictions.append(contradiction)
+            self.contradictions += self._wrong(page)
             shown = self._shown[page.owner]
             for post in page.posts:
                 shown.setdefault(post.id, page.operation)
@@ -129,7 +129,7 @@ class History:
             post_id
             for author in (owner, *self.authors[owner])
             if (owner, author) not in self.left
-            for post_id in self._of_author[author]
+            for post_id in self.of_author[author]
             if self.accepted[post_id].answered_at <= before and post_id not in self.deleted
         }
 
@@ -143,9 +143,6 @@ class History:
 
     def _add(self, kind: str, what: str, first: Operation | None, second: Operation) -> None:
         self.contradictions.append(Contradiction(kind, what, first, second))
-
-    def _reads(self, owner: int, author: int) -> bool:
-        return author == owner or author in self.authors[owner]
 
     def _wrong(self, page: Page) -> Iterator[Contradiction]:
         asked, owner = page.operation, page.owner
@@ -182,7 +179,7 @@ class History:
             if accepted and accepted.person != post.author:
                 what = f"post {post.id} is shown as person {post.author}'s"
                 yield Contradiction("forged", what, accepted, asked)
-            elif not self._reads(owner, post.author):
+            elif post.author not in (owner, *self.authors[owner]):
                 shown = f"person {owner} is shown post {post.id} of {post.author}"
                 what = f"{shown}, whom they don't follow"
                 yield Contradiction("stranger", what, accepted, asked)

@@ -4,11 +4,11 @@ python -m lab challenge --start "python -m lab.challenge.ours" \
     --empty 'redis-cli -u $(cat $FOLDER/redis_url) flushall'
 """
 
-import csv
 import os
 import signal
 from pathlib import Path
 
+from lab.systems.api import read_people
 from launch.processes import Processes
 from launch.service import Seed, Service
 from launch.variants import Variant
@@ -30,8 +30,7 @@ def main() -> None:
                 server.start()
         else:
             key.write_text(service.secret_key)
-            with service.tokens.open(newline="") as file:
-                people = len(list(csv.DictReader(file)))
+            people = len(read_people(service.tokens))
             service.prepare(Seed(people, friends=0, graph=os.environ["EDGES"]))
         service.start()
         (folder / "redis_url").write_text(service.environments[0]["REDIS_URL"])

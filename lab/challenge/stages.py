@@ -24,6 +24,8 @@ RATE, RATED_S = 50, 10.0
 LATE_SHARE, REFUSED_SHARE, P99 = 0.01, 0.05, ("p99",)
 WATCH_EVERY_S = 0.05
 FANS = 5_000
+MORE, MORE_WITHIN_S = 50, 30.0
+"""Posts that are waited for before and after a kill, and for how long."""
 OVER = 3.0
 """Load of the sixth stage, measured in what the service can do."""
 ABLE_S, OVERLOAD_S = 5.0, 8.0
@@ -70,8 +72,7 @@ def change(service: Contestant) -> None:
         reader = service.readers_of(author)[0]
         _expect(204, service.unfollow(reader, author))
         service.read_all(reader)
-        own = [p for p, op in service.history.accepted.items() if op.person == author]
-        _expect(204, service.delete(author, max(own)))
+        _expect(204, service.delete(author, max(service.history.of_author[author])))
         for person in (author, *service.readers_of(author)[:3]):
             service.read_all(person)
         _expect(201, service.post(author))
@@ -85,15 +86,11 @@ def deadline(service: Contestant) -> None:
     service.history.grace_s = DEADLINE_S + RATED_S  # what is late is counted here, not as lost
     watched = service.people[::20]
     with _watching(service, watched):
-        posts = _post_at(service, RATE, RATED_S)
+        posts = _post_at_rate(service)
         time.sleep(SETTLE_S)
     _expect_most(posts)
     service.figures["posts"] = len(service.history.accepted)
-    times = [
-        (_shown_s(service, reader, post_id), reader, post_id)
-        for reader in watched
-        for post_id in service.history.due(reader, service.now)
-    ]
+    times = _waits(service, watched)
     service.figures["p99_s"] = percentiles([one[0] for one in times], P99)["p99"] or 0.0
     slow = sorted(waited for waited in times if waited[0] > DEADLINE_S)
     if len(slow) > LATE_SHARE * len(times):
@@ -111,16 +108,15 @@ def survive(service: Contestant) -> None:
     _post_by_all(service, len(service.people))
     for author in service.people[::10]:
         service.unfollow(service.readers_of(author)[0], author)
-        own = [p for p, op in service.history.accepted.items() if op.person == author]
-        service.delete(author, own[0])
+        service.delete(author, service.history.of_author[author][0])
     with _posting(service):
-        _wait_for_posts(service, len(service.history.accepted) + 50)
+        _wait_for_more_posts(service)
         before = service.history.unanswered
         service.figures["killed_at_s"] = service.now
         service.kill()
         service.start()
         service.figures["again_at_s"] = service.now
-        _wait_for_posts(service, len(service.history.accepted) + 50)
+        _wait_for_more_posts(service)
     if service.history.unanswered == before:
         raise RunFailed("no request was under way when the service was killed: try again")
     _settle(service)
@@ -140,13 +136,11 @@ def celebrity(service: Contestant) -> None:
                 time.sleep(0.1)
         time.sleep(SETTLE_S)
     _expect_most(posts)
-    times = [
-        (_shown_s(service, reader, post_id), reader, post_id)
-        for reader in watched
-        for post_id in service.history.due(reader, service.now)
-        if service.history.accepted[post_id].person != 1
-    ]
-    seconds, reader, post_id = max(times)
+    seconds, reader, post_id = max(
+        waited
+        for waited in _waits(service, watched)
+        if service.history.accepted[waited[-1]].person != 1
+    )
     service.figures |= {"followers": len(service.readers_of(1)), "slowest_other_s": seconds}
     if seconds > DEADLINE_S:
         what = f"person {reader} waited {seconds:.3g} s for post {post_id} beside a celebrity's"
@@ -292,28 +286,32 @@ def _watching(service: Contestant, readers: Iterable[int]) -> AbstractContextMan
     return repeated(*looks, every_s=WATCH_EVERY_S)
 
 
-def _post_at(service: Contestant, rate: float, seconds: float) -> list[Operation]:
-    """Post at a fixed rate, answered or not; return the posts."""
+def _post_at_rate(service: Contestant) -> list[Operation]:
+    """Post RATE times per second for RATED_S, answered or not; return the posts."""
     authors, began = cycle(service.people), time.monotonic()
-    with ThreadPoolExecutor(int(rate * TIMEOUT_S) + 1) as clients:
+    with ThreadPoolExecutor(int(RATE * TIMEOUT_S) + 1) as clients:
         posts = []
-        for number in range(int(rate * seconds)):
-            time.sleep(max(0.0, began + number / rate - time.monotonic()))
+        for number in range(int(RATE * RATED_S)):
+            time.sleep(max(0.0, began + number / RATE - time.monotonic()))
             posts.append(clients.submit(service.post, next(authors)))
     return [post.result() for post in posts]
 
 
-def _wait_for_posts(service: Contestant, count: int, within_s: float = 30.0) -> None:
-    give_up_at = time.monotonic() + within_s
+def _wait_for_more_posts(service: Contestant) -> None:
+    count, give_up_at = len(service.history.accepted) + MORE, time.monotonic() + MORE_WITHIN_S
     while len(service.history.accepted) < count:
         if time.monotonic() > give_up_at:
-            last = service.operations[-1]
-            raise Failed("refused", f"it took no {count} posts within {within_s:g} s", last)
+            what = f"it took no {MORE} more posts within {MORE_WITHIN_S:g} s"
+            raise Failed("refused", what, service.operations[-1])
         time.sleep(0.01)
 
 
-def _shown_s(service: Contestant, reader: int, post_id: int) -> float:
-    """Return how long a reader waited for a post, from its being sent."""
-    shown_at = service.history.shown_at(reader, post_id)
-    asked_at = service.history.accepted[post_id].asked_at
-    return (shown_at if shown_at is not None else service.now) - asked_at
+def _waits(service: Contestant, readers: Iterable[int]) -> list[tuple[float, int, int]]:
+    """Return (seconds, reader, post id): how long each reader waited from each post's sending."""
+    history, waits = service.history, []
+    for reader in readers:
+        for post_id in history.due(reader, service.now):
+            shown_at = history.shown_at(reader, post_id)
+            until = service.now if shown_at is None else shown_at
+            waits.append((until - history.accepted[post_id].asked_at, reader, post_id))
+    return waits

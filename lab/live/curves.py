@@ -32,6 +32,7 @@ PLOTS = {
 GRID = {"lineStyle": {"color": "#8884"}}
 ROOM, GAP = 100, 45
 """Height of a plot and of what is above it, in pixels."""
+HEIGHT = GAP // 2 + len(PLOTS) * (ROOM + GAP)
 
 
 def options() -> dict[str, Any]:
@@ -85,10 +86,6 @@ def tops(histories: Iterable[History]) -> list[float]:
 def _above(value: float) -> float:
     power = 10.0 ** floor(log10(max(value, 1)))
     return next(factor * power for factor in (1, 2, 5, 10) if value <= factor * power)
-
-
-def height() -> int:
-    return GAP // 2 + len(PLOTS) * (ROOM + GAP)
 
 
 def data(history: History) -> list[dict[str, Any]]:

@@ -65,17 +65,14 @@ class LiveLoad:
         """Send what is due in the next STEP_S."""
         step_end = start + STEP_S
         self._connections.wait(0)  # also where this step is late
-        posts = zip(_arrivals(rates.posts_per_s, start, step_end), self._posts, strict=False)
+        due = list(_arrivals(rates.posts_per_s, start, step_end))
+        self.counts["offered"] += len(due)
+        posts = zip(due, self._posts, strict=False)
         reads_per_s = rates.posts_per_s * rates.reads_per_post
         reads = zip(_arrivals(reads_per_s, start, step_end), self._reads, strict=False)
         looks = self.lookout.requests(start, STEP_S)
-        for due, request in merge(posts, reads, looks, key=itemgetter(0)):
-            while (now := time.time()) < due:
-                self._connections.wait(due - now)
-            self.counts["offered"] += request.name == POST
-            self._connections.send(request, due)
-        while (now := time.time()) < step_end:
-            self._connections.wait(step_end - now)
+        self._connections.offer(merge(posts, reads, looks, key=itemgetter(0)))
+        self._connections.wait_until(step_end)
 
     def sample(self) -> Sample:
         """Return the figures since the last sample, and ask for the service's own."""
@@ -102,30 +99,27 @@ class LiveLoad:
             **self.lookout.figures(),
         )
 
-    def _done(self, request: Request, due: float, outcome: Answer | str) -> None:
-        error = request.fault_of(outcome) if isinstance(outcome, Answer) else outcome
+    def _done(self, request: Request, due: float, answer: Answer | None, error: str) -> None:
         if request.name == FEED:
             self.counts["reads"] += not error
             self.counts["reads_failed"] += bool(error)
         elif request.name == POST:
-            self._posted(outcome, error, time.time(), due)
+            self._posted(answer, error, time.time(), due)
 
-    def _posted(self, outcome: Answer | str, error: str, ended: float, due: float) -> None:
-        kind = "failed"
-        if isinstance(outcome, Answer):
-            kind = BY_STATUS.get(outcome.status, kind)
-            if kind == "accepted":
-                post = json.loads(outcome.body)
-                self.lookout.accepted(Post(post["id"], post["author"], ended))
+    def _posted(self, answer: Answer | None, error: str, ended: float, due: float) -> None:
+        kind = BY_STATUS.get(answer.status, "failed") if answer else "failed"
         self.counts[kind] += 1
-        if kind == "failed":
+        if answer and kind == "accepted":
+            post = json.loads(answer.body)
+            self.lookout.accepted(Post(post["id"], post["author"], ended))
+        elif kind == "failed":
             self._why_failed[error] += 1
-        if outcome != DROPPED:
+        if error != DROPPED:
             self._answer_ms.append((ended - due) * 1000)
 
     def _tell(self, answer: Answer) -> str:
-        if answer.status != 200:
-            return refusal(answer)
+        if refused := refusal(answer):
+            return refused
         self._status = json.loads(answer.body)
         if self._asked_at is not None:
             self.lookout.backlog(self._asked_at, self._status["backlog"])
@@ -153,11 +147,7 @@ def _arrivals(rate: float, start: float, until: float) -> Iterator[float]:
 
 
 def _read(token: str, host: str) -> Request:
-    return Request("GET", FEED, head("GET", FEED, host, token), _read_well)
-
-
-def _read_well(answer: Answer) -> str:
-    return "" if answer.status == 200 else refusal(answer)
+    return Request("GET", FEED, head("GET", FEED, host, token), refusal)
 
 
 def _part(times: Sequence[float], share: float) -> float | None:

@@ -55,8 +55,8 @@ class Look:
         return Request("GET", "look", data, partial(self._see, asked_at))
 
     def _see(self, asked_at: float, answer: Answer) -> str:
-        if answer.status != 200:
-            return refusal(answer)
+        if refused := refusal(answer):
+            return refused
         posts = json.loads(answer.body)["posts"]
         shown = [(post["id"], post["author"]) for post in posts]
         self.is_there = shown.count((self.post.id, self.post.author)) == 1

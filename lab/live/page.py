@@ -280,7 +280,7 @@ class Panel:
                 self.faults = {name: self._fault_button(name) for name in FAULT_BUTTONS}
         self.audit = ui.html(sanitize=False)
         self.curves = ui.echart(curves.options(), renderer="svg").classes("curves")
-        self.curves.style(f"height: {curves.height()}px")
+        self.curves.style(f"height: {curves.HEIGHT}px")
         self.curves.props(f'role=img aria-label="Curves of {self.side.name}"')
         ui.html("<h3>Busy cores</h3>", sanitize=False)
         self.cores = ui.html(sanitize=False)

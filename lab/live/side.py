@@ -18,7 +18,7 @@ from lab.faults.running import Running
 from lab.live.figures import History, Rates
 from lab.running.machine import check_resources
 from lab.running.single_run import service_for
-from launch.backends import Strategy, TimelineStore, backends
+from launch.backends import backends
 from launch.hosts import processes_for
 from launch.processes import Processes, RunFailed
 from launch.service import Seed, Service
@@ -158,7 +158,13 @@ class Side:
         self.message = f"Fault {fault.name} is happening."
         self.history.faults_at.append(time.time())
         try:
-            message = _happen(fault, Stoppable(service, self._stopping))
+            running = Stoppable(service, self._stopping)
+            readers = Readers(running)  # without their threads: the load's own look-ups read
+            with fault.around(running):
+                at_stake = fault.inject(running, readers)
+            wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
+            what = f"{at_stake:,} {fault.at_stake}{wrong}"
+            message = f"{fault.text} At stake: {what}. The fault is over."
         except Exception as error:  # whatever it is, the page shows it and goes on
             self.fault_failed = True
             message = f"it did not come to its end: {error}"
@@ -194,11 +200,10 @@ class Side:
         check_stop(self._stopping)
         service.start()
         check_stop(self._stopping)
+        self.service = service  # from now on ``turn`` writes the rates
         self._rates.write(scratch)
         command = (sys.executable, "-m", "lab.live.load", service.url, str(scratch))
         processes.start(LOAD, (*command, str(self.seed.friends)), {})
-        self.service = service
-        self._rates.write(scratch)  # they may have been turned meanwhile
         self._say(RUNNING, f"{variant.name} runs.")
         self._watch(processes, scratch)
 
@@ -221,15 +226,6 @@ class Side:
 
     def _say(self, state: str, message: str) -> None:
         self.state, self.message = state, message
-
-
-def _happen(fault: Fault, running: Running) -> str:
-    """Let a fault happen, and return what there is to say of it."""
-    readers = Readers(running)  # without their threads: the load's own look-ups read
-    with fault.around(running):
-        at_stake = fault.inject(running, readers)
-    wrong = f", {len(readers.wrong)} wrong pages" if readers.wrong else ""
-    return f"{fault.text} At stake: {at_stake:,} {fault.at_stake}{wrong}. The fault is over."
 
 
 class Stage:
@@ -261,13 +257,8 @@ def variant_names() -> list[str]:
         f"{strategy}-{store}"
         for strategy, strategy_flags in backends().strategies.items()
         for store, store_flags in backends().timeline_stores.items()
-        if _fit(strategy_flags, store_flags)
+        if strategy_flags.delivers and not store_flags.is_computed_on_read
+        if store_flags.accepts_partial_delivery or not strategy_flags.needs_partial_delivery
     ]
     every = [f"{database}-{rest}" for database in DATABASES for rest in (*SHORT, *pairs)]
     return list(dict.fromkeys(usual + every))
-
-
-def _fit(strategy_flags: Strategy, store_flags: TimelineStore) -> bool:
-    if not strategy_flags.delivers or store_flags.is_computed_on_read:
-        return False
-    return store_flags.accepts_partial_delivery or not strategy_flags.needs_partial_delivery

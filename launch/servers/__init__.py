@@ -22,11 +22,10 @@ EXTERNAL = "external"
 CHOICES = (*LAUNCHERS, EXTERNAL)
 INSTALLED = ("auto", "local")
 """Choices that start installed binaries, if there are any."""
-ENGINES: Mapping[str, type[DatabaseServer]] = {
-    server.engine: server for server in (MySQL, PostgreSQL)
-}
+ENGINES: Mapping[str, type[DatabaseServer]] = {"mysql": MySQL, "postgresql": PostgreSQL}
 EXTERNAL_ENGINES: Mapping[str, type[ExternalDatabase]] = {
-    server.engine: server for server in (ExternalMySQL, ExternalPostgreSQL)
+    "mysql": ExternalMySQL,
+    "postgresql": ExternalPostgreSQL,
 }
 
 

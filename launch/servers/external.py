@@ -210,9 +210,8 @@ class ExternalRabbitMQ(Backend):
                 connection.channel().queue_delete(queue)
 
     def _connection(self) -> Connection:
-        connection = Connection(connect_timeout=5, read_timeout=5, **self.server)
-        connection.connect()
-        return connection
+        """Return a connection that is open in a ``with`` block."""
+        return Connection(connect_timeout=5, read_timeout=5, **self.server)
 
 
 def _url_in(name: str, scheme: str) -> str:

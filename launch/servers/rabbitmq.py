@@ -56,16 +56,15 @@ class RabbitMQ(Server):
 
     def is_ready(self) -> bool:
         try:
-            self._connection().close()
+            with self._connection():
+                return True
         except (OSError, AMQPError):
             return False
-        return True
 
     def version(self) -> str:
         with self._connection() as connection:
             return f"RabbitMQ {connection.server_properties['version']}"
 
     def _connection(self) -> Connection:
-        connection = Connection(f"127.0.0.1:{self.port}", connect_timeout=2, read_timeout=5)
-        connection.connect()
-        return connection
+        """Return a connection that is open in a ``with`` block."""
+        return Connection(f"127.0.0.1:{self.port}", connect_timeout=2, read_timeout=5)

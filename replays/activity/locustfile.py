@@ -17,7 +17,6 @@ from itertools import count, cycle, islice
 from typing import Any
 
 import gevent
-from gevent.pool import Group
 from locust import events, task
 from locust.argument_parser import LocustArgumentParser
 from locust.env import Environment
@@ -52,7 +51,6 @@ class Volley(Open):
 
     def begin(self) -> None:
         options: Any = self.user.environment.parsed_options
-        self._under_way = Group()
         self._due = self.at + next(self.turns) / options.num_users
         gevent.sleep(max(0.0, self._due - time.time()))
 
