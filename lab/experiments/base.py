@@ -84,8 +84,6 @@ class Experiment:
     conclude: Callable[[Measured], None]
     """Completes the result with figures of the experiment's own (``extra``) and the audit."""
     presentation: Presentation
-    locustfile: str
-    """Of ``lab up``; each load has its own."""
     variant: Callable[[str], Variant] = Variant.named
     """Returns the variant that a name spells. Raises UnknownVariant."""
     document: str | None = None

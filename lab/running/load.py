@@ -106,11 +106,19 @@ class Load:
 
 @dataclass(frozen=True)
 class OpenLoad(Load):
-    """Open arrivals by a generator that needs less of the machine (``locustfiles.open_load``)."""
+    """Open arrivals by a generator that needs less of the machine.
+
+    Its option posts-per-s may name several rates, "10,20"; each is measured for ``run_time_s``.
+    """
+
+    locustfile: str = "locustfiles/open_load.py"
+    arrivals: str = "open"
+    files: tuple[str, ...] = ("accepted", "steps")
 
     @property
     def seconds(self) -> int:
-        return self.warm_up_s + self.run_time_s + self.patience_s
+        rates = str(self.options["posts-per-s"]).count(",") + 1
+        return rates * (self.warm_up_s + self.run_time_s) + self.patience_s
 
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
         options = {

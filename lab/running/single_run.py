@@ -218,7 +218,7 @@ def serve(
         tokens.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(service.tokens, tokens)  # with its mode
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
-        locustfile = variant.locustfile or experiment.locustfile
+        locustfile = variant.locustfile or experiment.loads(options)[0].locustfile
         locust = os.path.relpath(Path(sys.executable).with_name("locust"))
         print(f"  {locust} -f {locustfile} --host {service.url} --tokens {tokens}")
         print("Ctrl-C stops it.", flush=True)

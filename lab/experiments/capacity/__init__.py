@@ -53,7 +53,6 @@ EXPERIMENT = Experiment(
         "sqlite-outbox-setbased",
     ),
     variant=fanout.variant,
-    locustfile=fanout.LOCUSTFILE,
     loads=loads,
     next_load=next_load,
     conclude=conclude,

@@ -20,9 +20,6 @@ SEEDED_BEFORE_S = 1.0
 """Posts of the seeding are at least so much older than the load."""
 
 
-LOCUSTFILE = "locustfiles/fanout.py"
-
-
 def variant(name: str) -> Variant:
     """Return the variant that a name spells, of ours or of another system."""
     return outside(name) or Variant.named(name)
@@ -35,7 +32,7 @@ def load(options: RunOptions) -> Load:
     return Load(
         options.users or 500,
         run_time_s,
-        LOCUSTFILE,
+        "locustfiles/fanout.py",
         arrivals=options.arrivals or "closed",
         counted=("POST /v1/posts/",),
         warm_up_s=warm_up_s(run_time_s),
@@ -171,7 +168,6 @@ EXPERIMENT = Experiment(
         "mysql_tuned-null",
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     watches=True,
     loads=lambda options: [load(options)],
     conclude=conclude,

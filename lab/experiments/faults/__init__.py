@@ -19,8 +19,6 @@ from launch.processes import RunFailed
 from launch.service import Service
 from launch.variants import Part, Variant
 
-LOCUSTFILE = "locustfiles/fanout.py"
-"""Of ``lab up`` only."""
 MOMENTS = 3
 CONTROL_MOMENTS = 10
 """Most moments of a control, which ends with the first that does harm: not every moment does."""
@@ -58,7 +56,7 @@ def loads(options: RunOptions) -> list[Load]:
         Moments(
             options.users or CLIENTS,
             moments * MOMENT_S,
-            LOCUSTFILE,
+            "locustfiles/fanout.py",  # of ``lab up`` only
             name=fault.name,
             arrivals=INTERRUPTED,
             counted=("POST /v1/posts/",),
@@ -135,7 +133,6 @@ EXPERIMENT = Experiment(
         "mysql_tuned-task-setbased@rabbitmq+unguarded",
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=SEED,
     loads=loads,
     suits=suits,

@@ -26,7 +26,6 @@ from lab.results.result import Result
 from lab.running.load import Load, OpenLoad
 from launch.variants import Variant
 
-LOCUSTFILE = "locustfiles/open_load.py"
 OPERATIONS_PER_S = 200
 RUN_TIME_S = 8
 WARM_UP_S = 3
@@ -48,9 +47,7 @@ def load_of(reads: float, options: RunOptions) -> Load:
     return OpenLoad(
         operations,
         run_time_s,
-        LOCUSTFILE,
         name=f"reads{reads:g}",
-        arrivals="open",
         warm_up_s=min(WARM_UP_S, run_time_s),
         patience_s=TIMEOUT_S,
         options={
@@ -59,7 +56,6 @@ def load_of(reads: float, options: RunOptions) -> Load:
             "deep-share": f"{options.own.get('deep_share', DEEP_SHARE):g}",
             "cold-share": f"{options.own.get('cold_share', 0.0):g}",
         },
-        files=("accepted", "steps"),
         optional=reads not in READS_PER_POST,
     )
 
@@ -152,7 +148,6 @@ EXPERIMENT = Experiment(
         "mysql_tuned-inline-setbased@redis",
     ),
     variant=fanout.variant,
-    locustfile=LOCUSTFILE,
     watches=True,
     seeding=(("seed_posts", f"--each={POSTS_BEFORE}", "--days=1"),),
     loads=loads,

@@ -16,8 +16,6 @@ from launch.processes import RunFailed
 from launch.service import Service
 from launch.variants import Variant
 
-LOCUSTFILE = "locustfiles/fanout.py"
-"""Of ``lab up`` only."""
 FILE = "tasks.json"
 MOMENT_S = 8
 """Estimated time of one."""
@@ -34,7 +32,7 @@ def loads(options: RunOptions) -> list[Load]:
         Load(
             options.users or bare.CLIENTS,
             fault.times * MOMENT_S,
-            LOCUSTFILE,
+            "locustfiles/fanout.py",  # of ``lab up`` only
             name=name,
             arrivals=INTERRUPTED,
             warm_up_s=0,
@@ -81,7 +79,6 @@ EXPERIMENT = Experiment(
         "postgres_tuned-task-setbased@procrastinate_default",
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=SEED,
     loads=loads,
     generate=generate,

@@ -11,7 +11,6 @@ from lab.progress import stage
 from lab.running.load import Load, OpenLoad, generate, warm_up_s
 from launch.service import Seed, Service
 
-LOCUSTFILE = "locustfiles/open_load.py"
 IDLE = "idle.json"
 POSTS_PER_S = 50
 SETTLE_S = 10
@@ -27,12 +26,9 @@ def loads(options: RunOptions) -> list[Load]:
     load = OpenLoad(
         rate,
         run_time_s,
-        LOCUSTFILE,
-        arrivals="open",
         warm_up_s=warm_up_s(run_time_s),
         patience_s=TIMEOUT_S,
         options={"posts-per-s": rate, "reads-per-s": 0},
-        files=("accepted", "steps"),
     )
     return [load]
 
@@ -75,7 +71,6 @@ EXPERIMENT = Experiment(
         "mysql_tuned-outbox-setbased",
         "postgres_tuned-outbox-setbased",
     ),
-    locustfile=LOCUSTFILE,
     seed=Seed(friends=50),
     loads=loads,
     generate=generate_after_idling,

@@ -17,7 +17,6 @@ from lab.systems.api import READERS, Api, Person, read_people
 from launch.processes import RunFailed
 from launch.service import Seed, Service
 
-LOCUSTFILE = "locustfiles/open_load.py"
 POSTS_PER_S = 500
 RUN_TIME_S = 20
 WARM_UP_S = 5
@@ -42,13 +41,10 @@ def _load(name: str, options: RunOptions, *, reads_per_s: float = 0.0) -> Load:
     return OpenLoad(
         posts + round(reads_per_s),
         run_time_s,
-        LOCUSTFILE,
         name=name,
-        arrivals="open",
         warm_up_s=min(WARM_UP_S, run_time_s),
         patience_s=TIMEOUT_S,
         options={"posts-per-s": posts, "reads-per-s": reads_per_s},
-        files=("accepted", "steps"),
     )
 
 
@@ -138,7 +134,6 @@ EXPERIMENT = Experiment(
     name="screens",
     variants=("mysql_tuned-outbox-ring@stream",),
     suits=lambda variant, load: variant.streams or not streams_of(load),
-    locustfile=LOCUSTFILE,
     seed=Seed(people=20_000),
     watches=True,
     loads=loads,
