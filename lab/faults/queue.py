@@ -10,8 +10,9 @@ from functools import partial
 from lab.faults.fault import fault, on_server, with_broker, with_queue
 from lab.faults.readers import PENDING, Readers
 from lab.faults.redis import FROZEN_S, crowd
-from lab.faults.running import Running, freeze_when, repeated, wait_for
+from lab.faults.running import Running, freeze_when, wait_for
 from lab.faults.workers import in_flight
+from lab.running.threads import repeated
 from launch.processes import frozen
 from launch.servers.base import Server
 from launch.variants import Variant

@@ -9,7 +9,8 @@ from redis import Redis
 
 from lab.faults.fault import fault, in_one_redis
 from lab.faults.readers import Readers
-from lab.faults.running import Running, repeated, wait_for
+from lab.faults.running import Running, wait_for
+from lab.running.threads import repeated
 from launch.processes import frozen
 
 TIMELINES = "timeline:*"

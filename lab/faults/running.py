@@ -19,6 +19,7 @@ from uuid import uuid4
 import psutil
 
 from lab.faults.databases import ENGINES, ERRORS, Engine
+from lab.running.threads import repeated
 from launch.hosts import processes_for
 from launch.processes import RunFailed, leaves
 from launch.servers.base import Server
@@ -274,34 +275,6 @@ def audit_pages(service: Service, accepted: Path) -> dict[str, Any]:
     counts: dict[str, Any] = json.loads(found)
     counts["duplicated"] += Running(service).query(DOUBLED)
     return counts
-
-
-@contextmanager
-def repeated(*steps: Callable[[], object], every_s: float = 0.0) -> Iterator[None]:
-    """Repeat each step in a thread of its own while the block runs, with a pause after it.
-
-    Raises RunFailed at the end of the block if a step raised something.
-    """
-    stopping, failed = threading.Event(), list[Exception]()
-
-    def repeat(step: Callable[[], object]) -> None:
-        try:
-            while not stopping.wait(every_s):
-                step()
-        except Exception as error:  # whatever it is, nothing was compared any more
-            failed.append(error)
-
-    threads = [threading.Thread(target=repeat, args=(step,)) for step in steps]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        for thread in threads:
-            thread.join()
-    if failed:
-        raise RunFailed(f"a thread failed: {failed[0]!r}") from failed[0]
 
 
 def wait_for(condition: Callable[[], int], within_s: float = 20) -> int:

@@ -161,7 +161,8 @@ def _measure(
     ):
         result.environment["servers"] = service.versions()
         result.environment["limitations"] = list(service.limitations)
-        with Sampler(service.processes) as sampler:
+        sampler = Sampler(service.processes)
+        with sampler.looking():
             load = experiment.generate(load, service, out)
             result.window_s = load.run_time_s
         requests = read_requests(out, load)
