@@ -58,7 +58,7 @@ def terminate(running: Running, stopped: int) -> None:
 
 def _stopped(running: Running) -> tuple[int, int]:
     """Stop a worker in its transaction; return its process, and how many posts are pending."""
-    pid = freeze_when(lambda: running.workers_of("workers"), in_flight(running))
+    pid = freeze_when(running, "workers", in_flight(running))
     return pid, running.query(PENDING)
 
 

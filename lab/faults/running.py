@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException
@@ -33,6 +33,8 @@ POST = '{{"body": "{}"}}'
 DOUBLED = "SELECT count(*) - count(DISTINCT body) FROM feed_post WHERE length(body) = 36"
 """Posts beyond the first of each idempotency key, which is their text."""
 CLIENT_WAITS_S = 20
+MET_WITHIN_S = 60
+"""Until then a process has been stopped in the middle of its work."""
 SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
 
 
@@ -114,10 +116,6 @@ class Running:
 
     def accepted_between(self, start: float, end: float) -> int:
         return sum(start <= at < end for at, _ in self.accepted)
-
-    def audit(self) -> dict[str, Any]:
-        """Wait for the drain and audit against all accepted posts."""
-        return self.service.audit(self.drained())
 
     def drained(self) -> Path:
         """Wait for the drain; return the file of the accepted posts."""
@@ -299,23 +297,21 @@ def _stop(pid: int) -> bool:
     return False
 
 
-def kill_when(pids: Callable[[], Iterable[int]], hit: Callable[[int], bool]) -> int:
-    """SIGKILL the first process that is stopped where ``hit(pid)`` says so; return its pid."""
-    pid = freeze_when(pids, hit)
+def kill_when(running: Running, role: str, hit: Callable[[int], bool]) -> int:
+    """SIGKILL the first worker that is stopped where ``hit(pid)`` says so; return its pid."""
+    pid = freeze_when(running, role, hit)
     os.kill(pid, signal.SIGKILL)
     return pid
 
 
-def freeze_when(
-    pids: Callable[[], Iterable[int]], hit: Callable[[int], bool], *, within_s: float = 60
-) -> int:
-    """SIGSTOP a process again and again until ``hit(pid)`` says so; return its pid.
+def freeze_when(running: Running, role: str, hit: Callable[[int], bool]) -> int:
+    """SIGSTOP workers of a role again and again until ``hit(pid)`` says so; return the pid.
 
     Raises RunFailed if that takes too long.
     """
-    give_up_at = time.monotonic() + within_s
+    give_up_at = time.monotonic() + MET_WITHIN_S
     while time.monotonic() < give_up_at:
-        for pid in pids():
+        for pid in running.workers_of(role):
             if not _stop(pid):
                 continue
             try:

@@ -107,14 +107,16 @@ def extra(name: str) -> Figure:
 
 
 def by_load_and_variant(
-    results: Sequence[Result], variant_named: Callable[[str], Variant]
+    results: Sequence[Result],
+    variant_named: Callable[[str], Variant],
+    kind: type[Summary] = Summary,
 ) -> list[Summary]:
     """Group results, each load and each of its variants in the order of their first runs."""
     groups: dict[str, dict[str, list[Result]]] = {}
     for result in results:
         groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
     return [
-        Summary(variant_named(variant), group)
+        kind(variant_named(variant), group)
         for variants in groups.values()
         for variant, group in variants.items()
     ]

@@ -7,7 +7,14 @@ from pathlib import Path
 
 from lab.experiments import fanout
 from lab.experiments.base import Experiment, Measured, RunOptions
-from lab.experiments.screens.presentation import POLLS, POST, PRESENTATION, SHORT, STREAMED
+from lab.experiments.screens.presentation import (
+    POLLS,
+    POST,
+    PRESENTATION,
+    SHORT,
+    STREAMED,
+    streams_of,
+)
 from lab.progress import stage
 from lab.results import figures
 from lab.running.load import Load, OpenLoad, generate
@@ -48,11 +55,6 @@ def _load(name: str, options: RunOptions, *, reads_per_s: float = 0.0) -> Load:
     )
 
 
-def streams_of(load: Load) -> int:
-    streamed = STREAMED.fullmatch(load.name)
-    return int(streamed[1]) if streamed else 0
-
-
 def generate_with_streams(load: Load, service: Service, out: Path) -> Load:
     """Open the streams, or see to it that there are pages to read, and run the load."""
     if load.name == POLLS:
@@ -64,7 +66,7 @@ def generate_with_streams(load: Load, service: Service, out: Path) -> Load:
 
 
 def _streams(load: Load, service: Service) -> Streams | None:
-    count, is_short = streams_of(load), load.name.endswith(SHORT)
+    count, is_short = streams_of(load.name), load.name.endswith(SHORT)
     options = (f"--stays-s={STAYS_S:g}",) if is_short else ()
     return Streams(service, count, *options) if count else None
 
@@ -83,7 +85,7 @@ def _fill_pages(api: Api, people: Sequence[Person]) -> None:
 
 def conclude(measured: Measured) -> None:
     """Record what the streams showed, and when; compare it with the accepted posts."""
-    count, service, result = streams_of(measured.load), measured.service, measured.result
+    count, service, result = streams_of(measured.load.name), measured.service, measured.result
     streams = _streams(measured.load, service)
     circles = _circles(Api(service.url), spread(read_people(service.tokens), count))
     fanout.conclude(measured)
@@ -133,7 +135,7 @@ def _record(
 EXPERIMENT = Experiment(
     name="screens",
     variants=("mysql_tuned-outbox-ring@stream",),
-    suits=lambda variant, load: variant.streams or not streams_of(load),
+    suits=lambda variant, load: variant.streams or not streams_of(load.name),
     seed=Seed(people=20_000),
     watches=True,
     loads=loads,
