@@ -96,10 +96,11 @@ class Experiment:
     options: tuple[Option, ...] = ()
     suits: Callable[[Variant, Load], bool] = lambda variant, load: True
     """Returns whether a variant runs under a load."""
-    generate: Callable[[Load, Service, Path], Load] = generate
+    generate: Callable[[Load, Service, Path, Result], Load] = generate
     """Puts a service under a load, and returns that load with the time that it took.
 
-    Leaves requests.csv and unanswered.csv in the folder. Raises RunFailed.
+    Leaves requests.csv and unanswered.csv in the folder, and may put figures of its own into the
+    result (``extra``). Raises RunFailed.
     """
     next_load: Callable[[Sequence[Load], Variant, RunOptions, Sequence[Result]], Load | None] = (
         in_turn

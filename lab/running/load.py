@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from lab.progress import stage
+from lab.results.result import Result
 from lab.running.machine import check_resources
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Service
@@ -151,7 +152,7 @@ def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
         raise ValueError(f"--loads: {none_of(unknown.args[0], known)}") from None
 
 
-def generate(load: Load, service: Service, out: Path) -> Load:
+def generate(load: Load, service: Service, out: Path, _: Result) -> Load:
     """Run Locust to its end, and return the load. Raises RunFailed if it or an app server fails."""
     variant = service.variant
     options = variant.options if variant.locustfile else {**load.options, **variant.options}

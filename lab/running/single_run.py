@@ -163,7 +163,7 @@ def _measure(
         result.environment["limitations"] = list(service.limitations)
         sampler = Sampler(service.processes)
         with sampler.looking():
-            load = experiment.generate(load, service, out)
+            load = experiment.generate(load, service, out, result)
             result.window_s = load.run_time_s
         requests = read_requests(out, load)
         _record_requests(result, requests)

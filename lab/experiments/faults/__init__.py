@@ -14,6 +14,7 @@ from lab.faults.running import SEED, Running, audit_pages
 from lab.faults.streams import streams
 from lab.progress import console, stage
 from lab.results import laws
+from lab.results.result import Result
 from lab.running.load import INTERRUPTED, Load
 from launch.processes import RunFailed
 from launch.service import Service
@@ -82,7 +83,7 @@ def suits(variant: Variant, load: Load) -> bool:
     return reason is None
 
 
-def generate(load: Load, service: Service, folder: Path) -> Load:
+def generate(load: Load, service: Service, folder: Path, _: Result) -> Load:
     if service.elsewhere:
         raise RunFailed("faults need servers that the laboratory has started itself")
     assert isinstance(load, Moments)

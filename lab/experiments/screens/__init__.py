@@ -17,6 +17,7 @@ from lab.experiments.screens.presentation import (
 )
 from lab.progress import stage
 from lab.results import figures
+from lab.results.result import Result
 from lab.running.load import Load, OpenLoad, generate
 from lab.running.screens import Accepted, read_accepted
 from lab.running.streams import OPENED_WITHIN_S, Shown, Streams, compare_with, spread
@@ -55,14 +56,14 @@ def _load(name: str, options: RunOptions, *, reads_per_s: float = 0.0) -> Load:
     )
 
 
-def generate_with_streams(load: Load, service: Service, out: Path) -> Load:
+def generate_with_streams(load: Load, service: Service, out: Path, result: Result) -> Load:
     """Open the streams, or see to it that there are pages to read, and run the load."""
     if load.name == POLLS:
         _fill_pages(Api(service.url), read_people(service.tokens))
     if streams := _streams(load, service):
         with stage("open the streams"):
             streams.open()
-    return generate(load, service, out)
+    return generate(load, service, out, result)
 
 
 def _streams(load: Load, service: Service) -> Streams | None:
