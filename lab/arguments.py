@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -306,16 +307,9 @@ def _whole(text: str, least: int, most: float = inf) -> int:
     return number
 
 
-def _positive(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _count(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _port(text: str) -> int:
-    return _whole(text, 1, 65535)
+_positive = partial(_whole, least=1)
+_count = partial(_whole, least=0)
+_port = partial(_whole, least=1, most=65535)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
