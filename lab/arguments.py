@@ -131,11 +131,11 @@ def add_run(command: argparse.ArgumentParser) -> None:
     known: set[str] = set()
     for experiment in EXPERIMENTS.values():
         # One that is made of another shares its options.
-        own = [option for option in experiment.options if option.name not in known]
-        known |= {option.name for option in own}
+        own = {name: text for name, text in experiment.options.items() if name not in known}
+        known |= own.keys()
         if own:
             group = command.add_argument_group(f"{experiment.name} only")
-            for name, text in own:
+            for name, text in own.items():
                 option = f"--{name.replace('_', '-')}"
                 group.add_argument(option, type=_above_0, metavar="N", help=text)
 

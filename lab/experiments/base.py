@@ -1,7 +1,7 @@
 """What an experiment is made of: variants, loads, and functions for what else it does."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,15 +53,6 @@ class Measured(NamedTuple):
     """The readers who are watched, if they are."""
 
 
-class Option(NamedTuple):
-    """An option of the command line that only one experiment has; its values are numbers."""
-
-    name: str
-    """With underscores."""
-    text: str
-    """What --help says."""
-
-
 def in_turn(
     loads: Sequence[Load], variant: Variant, options: RunOptions, results: Sequence[Result]
 ) -> Load | None:
@@ -93,7 +84,11 @@ class Experiment:
     """The management commands that follow ``seed_people``, with their arguments."""
     watches: bool = False
     """Some readers of our service are watched from outside (``lab.running.screens``)."""
-    options: tuple[Option, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options of the command line that only this experiment has, with what --help says of them.
+
+    Their names have underscores, their values are numbers.
+    """
     suits: Callable[[Variant, Load], bool] = lambda variant, load: True
     """Returns whether a variant runs under a load."""
     generate: Callable[[Load, Service, Path, Result], Load] = generate

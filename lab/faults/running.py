@@ -20,6 +20,7 @@ import psutil
 
 from lab.faults.databases import ENGINES, ERRORS, Engine
 from lab.running.threads import repeated
+from lab.systems.api import read_people
 from launch.hosts import processes_for
 from launch.processes import RunFailed, leaves
 from launch.servers.base import Server
@@ -68,8 +69,7 @@ class Running:
         self.service = service
         self.processes, self.folder = service.processes, service.folder
         self.database = service.folder / "feed-0.sqlite3"
-        tokens = service.tokens.read_text().split()[1:]
-        self.tokens = [row.split(",")[1] for row in tokens]
+        self.tokens = [person.token for person in read_people(service.tokens)]
         self.accepted: list[tuple[float, dict[str, Any]]] = []
         """Time of the answer, and the post."""
         self.refused: list[float] = []

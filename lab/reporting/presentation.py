@@ -192,18 +192,15 @@ class Presentation:
             return "DID NOT FINISH"
         worst = max(audits, key=lambda audit: sum(audit.get(kind, 0) for kind in self.findings))
         clean = "nothing to audit" if worst.get("expected") == 0 else "clean"
-        verdict = _covered(clean if worst["ok"] else _found(worst, self.findings), summary)
+        verdict = clean if worst["ok"] else _found(worst, self.findings)
+        shares = [result.coverage for result in summary.results if result.coverage is not None]
+        if shares:
+            verdict += f", {floor(100 * min(shares))} % compared"
         if summary.objection:
             return f"{summary.objection}: {verdict}"
         if summary.as_expected:
             return verdict if worst["ok"] else f"{verdict} (as expected)"
         return f"FAILED: {verdict}"
-
-
-def _covered(found: str, summary: Summary) -> str:
-    """Add the share of deliveries that the audits compared, if that is known."""
-    shares = [result.coverage for result in summary.results if result.coverage is not None]
-    return f"{found}, {floor(100 * min(shares))} % compared" if shares else found
 
 
 def _found(audit: Mapping[str, int], kinds: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 
-from lab.experiments.base import Experiment, Measured, Option, RunOptions
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.experiments.fanout.presentation import FAN_OUT, LAG_TO, PRESENTATION
 from lab.progress import stage
 from lab.results import figures
@@ -172,5 +172,5 @@ EXPERIMENT = Experiment(
     loads=lambda options: [load(options)],
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(Option("generators", "Locust processes that share the users (1, without a master)"),),
+    options={"generators": "Locust processes that share the users (1, without a master)"},
 )

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.experiments.base import Experiment, Measured, Option, RunOptions
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.experiments.faults import figures
 from lab.experiments.faults.presentation import PRESENTATION
 from lab.faults.catalogue import FAULTS
@@ -140,6 +140,6 @@ EXPERIMENT = Experiment(
     generate=generate,
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(Option("moments", f"at which a fault is injected ({MOMENTS})"),),
+    options={"moments": f"at which a fault is injected ({MOMENTS})"},
     around_s=20,
 )

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lab.experiments import fanout
-from lab.experiments.base import Experiment, Measured, Option, RunOptions, in_turn
+from lab.experiments.base import Experiment, Measured, RunOptions, in_turn
 from lab.experiments.mixed.costs import ROLES, steady
 from lab.experiments.mixed.crossover import (
     HOLDS,
@@ -155,9 +155,9 @@ EXPERIMENT = Experiment(
     afterwards=search_crossover,
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(
-        Option("deep_share", f"share of the visits that go on to the fifth page ({DEEP_SHARE:g})"),
-        Option("cold_share", "share of the people who never come (0)"),
-    ),
+    options={
+        "deep_share": f"share of the visits that go on to the fifth page ({DEEP_SHARE:g})",
+        "cold_share": "share of the people who never come (0)",
+    },
     drain_within_s=60,
 )
