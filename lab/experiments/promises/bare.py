@@ -129,13 +129,12 @@ def observe(
                 time.sleep(BETWEEN_S)
                 fault.inject(running, notes)
             time.sleep(BETWEEN_S)
-        wanted = {post["id"]: at for at, post in running.accepted}
+        to_unix_s = time.time() - time.monotonic()
+        accepted = {post["id"]: at + to_unix_s for at, post in running.accepted}
         advance("wait for the last tasks")
-        wait_until_quiet(running, notes, wanted)
-    epoch = time.time() - time.monotonic()
-    accepted = {post: at + epoch for post, at in wanted.items()}
-    held = messages_held(running)
-    return counted(notes.read(), accepted, held) | {"restarts": running.service.restarts}
+        wait_until_quiet(running, notes, accepted)
+    counts = counted(notes.read(), accepted, messages_held(running))
+    return counts | {"restarts": running.service.restarts}
 
 
 def messages_held(running: Running) -> int:
