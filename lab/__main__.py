@@ -355,9 +355,9 @@ def _seed(experiment: Experiment, options: argparse.Namespace) -> Seed:
 
 def _own_options(experiment: Experiment, options: argparse.Namespace) -> dict[str, float]:
     """Return the options that only this experiment has. Raises ValueError for another's."""
-    names = {option.name for other in EXPERIMENTS.values() for option in other.options}
+    names = {name for other in EXPERIMENTS.values() for name in other.options}
     given = {name: getattr(options, name) for name in names if getattr(options, name) is not None}
-    for name in given.keys() - {option.name for option in experiment.options}:
+    for name in given.keys() - experiment.options.keys():
         raise ValueError(f"{experiment.name} has no --{name.replace('_', '-')}")
     return given
 

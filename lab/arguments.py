@@ -3,6 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Mapping
+from functools import partial
 from math import inf
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -130,11 +131,11 @@ def add_run(command: argparse.ArgumentParser) -> None:
     known: set[str] = set()
     for experiment in EXPERIMENTS.values():
         # One that is made of another shares its options.
-        own = [option for option in experiment.options if option.name not in known]
-        known |= {option.name for option in own}
+        own = {name: text for name, text in experiment.options.items() if name not in known}
+        known |= own.keys()
         if own:
             group = command.add_argument_group(f"{experiment.name} only")
-            for name, text in own:
+            for name, text in own.items():
                 option = f"--{name.replace('_', '-')}"
                 group.add_argument(option, type=_above_0, metavar="N", help=text)
 
@@ -306,16 +307,9 @@ def _whole(text: str, least: int, most: float = inf) -> int:
     return number
 
 
-def _positive(text: str) -> int:
-    return _whole(text, 1)
-
-
-def _count(text: str) -> int:
-    return _whole(text, 0)
-
-
-def _port(text: str) -> int:
-    return _whole(text, 1, 65535)
+_positive = partial(_whole, least=1)
+_count = partial(_whole, least=0)
+_port = partial(_whole, least=1, most=65535)
 
 
 def _numbers(text: str) -> tuple[int, ...]:

@@ -11,8 +11,8 @@ from itertools import cycle, islice, takewhile
 
 from lab.challenge.contestant import PAGE, TIMEOUT_S, Contestant
 from lab.challenge.history import Contradiction, Operation
-from lab.faults.running import repeated
 from lab.results.figures import percentiles
+from lab.running.threads import repeated
 from launch.processes import RunFailed
 
 CLIENTS, BUSY_CLIENTS = 8, 32

@@ -1,7 +1,7 @@
 """What an experiment is made of: variants, loads, and functions for what else it does."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -53,15 +53,6 @@ class Measured(NamedTuple):
     """The readers who are watched, if they are."""
 
 
-class Option(NamedTuple):
-    """An option of the command line that only one experiment has; its values are numbers."""
-
-    name: str
-    """With underscores."""
-    text: str
-    """What --help says."""
-
-
 def in_turn(
     loads: Sequence[Load], variant: Variant, options: RunOptions, results: Sequence[Result]
 ) -> Load | None:
@@ -84,8 +75,6 @@ class Experiment:
     conclude: Callable[[Measured], None]
     """Completes the result with figures of the experiment's own (``extra``) and the audit."""
     presentation: Presentation
-    locustfile: str
-    """Of ``lab up``; each load has its own."""
     variant: Callable[[str], Variant] = Variant.named
     """Returns the variant that a name spells. Raises UnknownVariant."""
     document: str | None = None
@@ -95,13 +84,18 @@ class Experiment:
     """The management commands that follow ``seed_people``, with their arguments."""
     watches: bool = False
     """Some readers of our service are watched from outside (``lab.running.screens``)."""
-    options: tuple[Option, ...] = ()
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Options of the command line that only this experiment has, with what --help says of them.
+
+    Their names have underscores, their values are numbers.
+    """
     suits: Callable[[Variant, Load], bool] = lambda variant, load: True
     """Returns whether a variant runs under a load."""
-    generate: Callable[[Load, Service, Path], Load] = generate
+    generate: Callable[[Load, Service, Path, Result], Load] = generate
     """Puts a service under a load, and returns that load with the time that it took.
 
-    Leaves requests.csv and unanswered.csv in the folder. Raises RunFailed.
+    Leaves requests.csv and unanswered.csv in the folder, and may put figures of its own into the
+    result (``extra``). Raises RunFailed.
     """
     next_load: Callable[[Sequence[Load], Variant, RunOptions, Sequence[Result]], Load | None] = (
         in_turn

@@ -78,14 +78,11 @@ def fault(text: str, **declared: Any) -> Callable[[Inject], Fault]:
 
 
 in_one_redis: Need = attrgetter("keeps_timelines_in_one_redis")
+in_cluster: Need = attrgetter("primaries")
 with_queue: Need = attrgetter("uses_queue")
 with_broker: Need = attrgetter("has_broker")
 on_hosts: Need = attrgetter("on_hosts")
 """Its network can be cut (``launch.hosts``)."""
-
-
-def in_cluster(variant: Variant) -> bool:
-    return variant.primaries > 0
 
 
 def on_server(variant: Variant) -> bool:

@@ -15,7 +15,8 @@ from typing import Any
 
 from lab.faults.fault import Fault
 from lab.faults.readers import Readers
-from lab.faults.running import Answer, Running, repeated, wait_for
+from lab.faults.running import Answer, Running, wait_for
+from lab.running.threads import repeated
 from launch.processes import RunFailed
 
 FILE = "faults.json"

@@ -9,10 +9,10 @@ from functools import partial
 
 from lab.faults.fault import fault, on_server, with_broker, with_queue
 from lab.faults.readers import PENDING, Readers
-from lab.faults.redis import FROZEN_S, crowd
-from lab.faults.running import Running, freeze_when, repeated, wait_for
+from lab.faults.redis import FROZEN_S, freeze
+from lab.faults.running import Running, freeze_when, wait_for
 from lab.faults.workers import in_flight
-from launch.processes import frozen
+from lab.running.threads import repeated
 from launch.servers.base import Server
 from launch.variants import Variant
 
@@ -57,7 +57,7 @@ def terminate(running: Running, stopped: int) -> None:
 
 def _stopped(running: Running) -> tuple[int, int]:
     """Stop a worker in its transaction; return its process, and how many posts are pending."""
-    pid = freeze_when(lambda: running.workers_of("workers"), in_flight(running))
+    pid = freeze_when(running, "workers", in_flight(running))
     return pid, running.query(PENDING)
 
 
@@ -130,9 +130,6 @@ def redis_is_broker(variant: Variant) -> bool:
     around=supervised,
 )
 def broker_frozen(running: Running, readers: Readers) -> int:
-    brokers = running.processes.pids(broker_of(running).role)
-    with crowd(running):
-        began = time.monotonic()
-        with frozen(brokers):
-            time.sleep(FROZEN_S)
-        return running.accepted_between(began, time.monotonic())
+    began = time.monotonic()
+    freeze(running, broker_of(running).role)
+    return running.accepted_between(began, time.monotonic())

@@ -12,7 +12,8 @@ from urllib.parse import parse_qs, urlsplit
 
 from feed.compare import compare
 from lab.faults.databases import ERRORS
-from lab.faults.running import Running, repeated
+from lab.faults.running import Running
+from lab.running.threads import repeated
 from launch.processes import RunFailed
 
 PENDING = "SELECT count(*) FROM feed_post WHERE delivered_at IS NULL"

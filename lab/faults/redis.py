@@ -2,14 +2,15 @@
 
 import random
 import time
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, closing
 
 from redis import Redis
 
 from lab.faults.fault import fault, in_one_redis
 from lab.faults.readers import Readers
-from lab.faults.running import Running, repeated, wait_for
+from lab.faults.running import Running, wait_for
+from lab.running.threads import repeated
 from launch.processes import frozen
 
 TIMELINES = "timeline:*"
@@ -47,12 +48,7 @@ def redis_emptied(running: Running, readers: Readers) -> int:
     safeguard="floors",
 )
 def redis_evicting(running: Running, readers: Readers) -> int:
-    with redis_of(running) as redis:
-        before = evicted(redis)
-        with limited(redis, "allkeys-random"):  # with lru, timelines that are written stay
-            time.sleep(FULL_S)
-            wait_for(lambda: evicted(redis) > before)
-        return evicted(redis) - before
+    return be_full(running, "allkeys-random", evicted)  # with lru, timelines that are written stay
 
 
 @fault(
@@ -62,12 +58,7 @@ def redis_evicting(running: Running, readers: Readers) -> int:
     safeguard="receipts",
 )
 def redis_full(running: Running, readers: Readers) -> int:
-    with redis_of(running) as redis:
-        before = refused(redis)
-        with limited(redis, "noeviction"):
-            time.sleep(FULL_S)
-            wait_for(lambda: refused(redis) > before)
-        return refused(redis) - before
+    return be_full(running, "noeviction", refused)
 
 
 @fault(
@@ -110,18 +101,23 @@ def redis_frozen(running: Running, readers: Readers) -> int:
     return freeze(running, "redis")
 
 
-@contextmanager
-def limited(redis: Redis, policy: str) -> Iterator[None]:
-    """Leave two thirds of the memory that the keys take, beside what an empty server takes."""
-    memory = redis.info("memory")
-    kept = memory["used_memory_startup"] + memory["used_memory_dataset"] * 2 // 3
-    redis.config_set("maxmemory-policy", policy)
-    redis.config_set("maxmemory", kept)
-    try:
-        yield
-    finally:
-        redis.config_set("maxmemory", 0)
-        redis.config_set("maxmemory-policy", "noeviction")
+def be_full(running: Running, policy: str, harm: Callable[[Redis], int]) -> int:
+    """Leave two thirds of the memory that the keys take, beside what an empty server takes.
+
+    Returns by how much ``harm``, a count of what the server did for that, has grown.
+    """
+    with redis_of(running) as redis:
+        before, memory = harm(redis), redis.info("memory")
+        kept = memory["used_memory_startup"] + memory["used_memory_dataset"] * 2 // 3
+        redis.config_set("maxmemory-policy", policy)
+        redis.config_set("maxmemory", kept)
+        try:
+            time.sleep(FULL_S)
+            wait_for(lambda: harm(redis) > before)
+        finally:
+            redis.config_set("maxmemory", 0)
+            redis.config_set("maxmemory-policy", "noeviction")
+        return harm(redis) - before
 
 
 def evicted(redis: Redis) -> int:

@@ -7,7 +7,7 @@ import signal
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from http.client import HTTPConnection, HTTPException
@@ -19,6 +19,8 @@ from uuid import uuid4
 import psutil
 
 from lab.faults.databases import ENGINES, ERRORS, Engine
+from lab.running.threads import repeated
+from lab.systems.api import read_people
 from launch.hosts import processes_for
 from launch.processes import RunFailed, leaves
 from launch.servers.base import Server
@@ -32,6 +34,8 @@ POST = '{{"body": "{}"}}'
 DOUBLED = "SELECT count(*) - count(DISTINCT body) FROM feed_post WHERE length(body) = 36"
 """Posts beyond the first of each idempotency key, which is their text."""
 CLIENT_WAITS_S = 20
+MET_WITHIN_S = 60
+"""Until then a process has been stopped in the middle of its work."""
 SQLITE_WRITE_LOCK = "120 120"  # the byte range of it in the -shm file
 
 
@@ -65,8 +69,7 @@ class Running:
         self.service = service
         self.processes, self.folder = service.processes, service.folder
         self.database = service.folder / "feed-0.sqlite3"
-        tokens = service.tokens.read_text().split()[1:]
-        self.tokens = [row.split(",")[1] for row in tokens]
+        self.tokens = [person.token for person in read_people(service.tokens)]
         self.accepted: list[tuple[float, dict[str, Any]]] = []
         """Time of the answer, and the post."""
         self.refused: list[float] = []
@@ -113,10 +116,6 @@ class Running:
 
     def accepted_between(self, start: float, end: float) -> int:
         return sum(start <= at < end for at, _ in self.accepted)
-
-    def audit(self) -> dict[str, Any]:
-        """Wait for the drain and audit against all accepted posts."""
-        return self.service.audit(self.drained())
 
     def drained(self) -> Path:
         """Wait for the drain; return the file of the accepted posts."""
@@ -276,34 +275,6 @@ def audit_pages(service: Service, accepted: Path) -> dict[str, Any]:
     return counts
 
 
-@contextmanager
-def repeated(*steps: Callable[[], object], every_s: float = 0.0) -> Iterator[None]:
-    """Repeat each step in a thread of its own while the block runs, with a pause after it.
-
-    Raises RunFailed at the end of the block if a step raised something.
-    """
-    stopping, failed = threading.Event(), list[Exception]()
-
-    def repeat(step: Callable[[], object]) -> None:
-        try:
-            while not stopping.wait(every_s):
-                step()
-        except Exception as error:  # whatever it is, nothing was compared any more
-            failed.append(error)
-
-    threads = [threading.Thread(target=repeat, args=(step,)) for step in steps]
-    for thread in threads:
-        thread.start()
-    try:
-        yield
-    finally:
-        stopping.set()
-        for thread in threads:
-            thread.join()
-    if failed:
-        raise RunFailed(f"a thread failed: {failed[0]!r}") from failed[0]
-
-
 def wait_for(condition: Callable[[], int], within_s: float = 20) -> int:
     """Wait until a condition holds, and return its value. Raises RunFailed if it never did."""
     give_up_at = time.monotonic() + within_s
@@ -326,23 +297,21 @@ def _stop(pid: int) -> bool:
     return False
 
 
-def kill_when(pids: Callable[[], Iterable[int]], hit: Callable[[int], bool]) -> int:
-    """SIGKILL the first process that is stopped where ``hit(pid)`` says so; return its pid."""
-    pid = freeze_when(pids, hit)
+def kill_when(running: Running, role: str, hit: Callable[[int], bool]) -> int:
+    """SIGKILL the first worker that is stopped where ``hit(pid)`` says so; return its pid."""
+    pid = freeze_when(running, role, hit)
     os.kill(pid, signal.SIGKILL)
     return pid
 
 
-def freeze_when(
-    pids: Callable[[], Iterable[int]], hit: Callable[[int], bool], *, within_s: float = 60
-) -> int:
-    """SIGSTOP a process again and again until ``hit(pid)`` says so; return its pid.
+def freeze_when(running: Running, role: str, hit: Callable[[int], bool]) -> int:
+    """SIGSTOP workers of a role again and again until ``hit(pid)`` says so; return the pid.
 
     Raises RunFailed if that takes too long.
     """
-    give_up_at = time.monotonic() + within_s
+    give_up_at = time.monotonic() + MET_WITHIN_S
     while time.monotonic() < give_up_at:
-        for pid in pids():
+        for pid in running.workers_of(role):
             if not _stop(pid):
                 continue
             try:

@@ -47,7 +47,7 @@ def in_flight(running: Running) -> Callable[[int], bool]:
     refuses=False,
 )
 def drainer_killed(running: Running, readers: Readers) -> int:
-    kill_when(lambda: running.workers_of("workers"), in_flight(running))
+    kill_when(running, "workers", in_flight(running))
     lost = running.query(PENDING)
     running.replace_drainers()
     return lost
@@ -63,7 +63,7 @@ def drainer_killed(running: Running, readers: Readers) -> int:
 )
 def drainer_frozen(running: Running, readers: Readers) -> int:
     with closing(running.connection()) as http:
-        zombie = freeze_when(lambda: running.workers_of("workers"), in_flight(running))
+        zombie = freeze_when(running, "workers", in_flight(running))
         claimed = running.rows(CLAIMED)
         with running.without_clients():  # so that its posts are among those that are loaded
             for number in running.transactions(zombie):
@@ -123,7 +123,7 @@ def web_worker_killed(running: Running, readers: Readers) -> int:
     pends = running.service.variant.drains
     hit = in_flight(running) if pends else running.in_transaction
     workers = len(running.workers_of("web"))
-    killed = kill_when(lambda: running.workers_of("web"), hit)
+    killed = kill_when(running, "web", hit)
     lost = running.query(PENDING) if pends else 1
     while killed in (now := running.workers_of("web")) or len(now) < workers:
         time.sleep(0.01)  # gunicorn replaces it

@@ -107,14 +107,16 @@ def extra(name: str) -> Figure:
 
 
 def by_load_and_variant(
-    results: Sequence[Result], variant_named: Callable[[str], Variant]
+    results: Sequence[Result],
+    variant_named: Callable[[str], Variant],
+    kind: type[Summary] = Summary,
 ) -> list[Summary]:
     """Group results, each load and each of its variants in the order of their first runs."""
     groups: dict[str, dict[str, list[Result]]] = {}
     for result in results:
         groups.setdefault(result.load, {}).setdefault(result.variant, []).append(result)
     return [
-        Summary(variant_named(variant), group)
+        kind(variant_named(variant), group)
         for variants in groups.values()
         for variant, group in variants.items()
     ]
@@ -190,18 +192,15 @@ class Presentation:
             return "DID NOT FINISH"
         worst = max(audits, key=lambda audit: sum(audit.get(kind, 0) for kind in self.findings))
         clean = "nothing to audit" if worst.get("expected") == 0 else "clean"
-        verdict = _covered(clean if worst["ok"] else _found(worst, self.findings), summary)
+        verdict = clean if worst["ok"] else _found(worst, self.findings)
+        shares = [result.coverage for result in summary.results if result.coverage is not None]
+        if shares:
+            verdict += f", {floor(100 * min(shares))} % compared"
         if summary.objection:
             return f"{summary.objection}: {verdict}"
         if summary.as_expected:
             return verdict if worst["ok"] else f"{verdict} (as expected)"
         return f"FAILED: {verdict}"
-
-
-def _covered(found: str, summary: Summary) -> str:
-    """Add the share of deliveries that the audits compared, if that is known."""
-    shares = [result.coverage for result in summary.results if result.coverage is not None]
-    return f"{found}, {floor(100 * min(shares))} % compared" if shares else found
 
 
 def _found(audit: Mapping[str, int], kinds: Sequence[str]) -> str:

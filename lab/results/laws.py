@@ -62,12 +62,8 @@ def is_cut_off(result: Result) -> bool:
     if balance is None:
         return is_slow
     waits = balance.patient or balance.arrivals == INTERRUPTED  # a fault takes what it takes
-    return not waits and (is_slow or _stuck(balance) > TOLERANCE * balance.users)
-
-
-def _stuck(balance: Balance) -> float:
-    """Return how many users waited, on average, for answers that never came in the window."""
-    return balance.in_flight - balance.rate_rps * balance.cycle_s
+    stuck = balance.in_flight - balance.rate_rps * balance.cycle_s  # users whose answer never came
+    return not waits and (is_slow or stuck > TOLERANCE * balance.users)
 
 
 def implied_mean_s(result: Result) -> float | None:

@@ -89,7 +89,9 @@ def read_requests(folder: Path, load: Load) -> Requests:
     window = start, start + load.run_time_s
     routes: defaultdict[str, Route] = defaultdict(lambda: Route([], Counter()))
     for row in rows:
-        if not _is_within(row, window, load):
+        # If all answers are waited for, what was begun in the window counts, else what ended in it.
+        at = row.begun_at if load.patience_s else row.ended_at
+        if not window[0] <= at < window[1] or not (row.answered or load.patience_s):
             continue
         if row.error:
             routes[row.name].failures[row.error] += 1
@@ -101,12 +103,6 @@ def read_requests(folder: Path, load: Load) -> Requests:
     latency_ms = [ms for route in chosen for ms in route.latency_ms]
     failures = sum((route.failures for route in chosen), Counter[str]())
     return Requests(window, latency_ms, failures, dict(routes), counted, rows)
-
-
-def _is_within(row: Request, window: tuple[float, float], load: Load) -> bool:
-    """Return whether a request is of the window: begun in it, if its answer was waited for."""
-    at = row.begun_at if load.patience_s else row.ended_at
-    return window[0] <= at < window[1] and (row.answered or load.patience_s > 0)
 
 
 def _read(path: Path) -> Iterator[Request]:

@@ -9,6 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from lab.progress import stage
+from lab.results.result import Result
 from lab.running.machine import check_resources
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Service
@@ -106,11 +107,19 @@ class Load:
 
 @dataclass(frozen=True)
 class OpenLoad(Load):
-    """Open arrivals by a generator that needs less of the machine (``locustfiles.open_load``)."""
+    """Open arrivals by a generator that needs less of the machine.
+
+    Its option posts-per-s may name several rates, "10,20"; each is measured for ``run_time_s``.
+    """
+
+    locustfile: str = "locustfiles/open_load.py"
+    arrivals: str = "open"
+    files: tuple[str, ...] = ("accepted", "steps")
 
     @property
     def seconds(self) -> int:
-        return self.warm_up_s + self.run_time_s + self.patience_s
+        rates = str(self.options["posts-per-s"]).count(",") + 1
+        return rates * (self.warm_up_s + self.run_time_s) + self.patience_s
 
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
         options = {
@@ -143,7 +152,7 @@ def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
         raise ValueError(f"--loads: {none_of(unknown.args[0], known)}") from None
 
 
-def generate(load: Load, service: Service, out: Path) -> Load:
+def generate(load: Load, service: Service, out: Path, _: Result) -> Load:
     """Run Locust to its end, and return the load. Raises RunFailed if it or an app server fails."""
     variant = service.variant
     options = variant.options if variant.locustfile else {**load.options, **variant.options}

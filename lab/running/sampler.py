@@ -1,13 +1,14 @@
 """CPU and memory of the processes of each role, sampled during a run."""
 
 import time
-from collections.abc import Sequence
-from threading import Event, Thread
-from typing import NamedTuple, Self
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 import psutil
 
+from lab.running.threads import repeated
 from launch.processes import Processes
 
 CPU_EVERY_S = 0.25
@@ -26,25 +27,21 @@ class Sample(NamedTuple):
 
 
 class Sampler:
-    """Looks at the processes from threads while its block runs."""
+    """What was sampled of the processes."""
 
     def __init__(self, processes: Processes) -> None:
         self._processes = processes
         self._samples: list[Sample] = []
         self._memory: list[dict[str, float]] = []
-        self._stopping = Event()
-        looks = (self._look_at_cpu, self._look_at_memory)
-        self._threads = [Thread(target=look, daemon=True) for look in looks]
 
-    def __enter__(self) -> Self:
-        for thread in self._threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
+    @contextmanager
+    def looking(self) -> Iterator[None]:
+        """Look at the processes while the block runs. Raises RunFailed at its end."""
+        with (
+            repeated(self._look_at_cpu, every_s=CPU_EVERY_S),
+            repeated(self._look_at_memory, every_s=MEMORY_EVERY_S),
+        ):
+            yield
 
     def cpu_s(self, role: str, start: float, end: float) -> float:
         """Return the CPU seconds that a role used between two Unix times."""
@@ -77,13 +74,11 @@ class Sampler:
         return float(np.interp(end, times, most) - np.interp(start, times, most))
 
     def _look_at_cpu(self) -> None:
-        while not self._stopping.wait(CPU_EVERY_S):
-            cpu_s, wanted_s = self._processes.cpu_s(), self._processes.wanted_s()
-            self._samples.append(Sample(time.time(), cpu_s, wanted_s, *_busy_and_stolen_s()))
+        cpu_s, wanted_s = self._processes.cpu_s(), self._processes.wanted_s()
+        self._samples.append(Sample(time.time(), cpu_s, wanted_s, *_busy_and_stolen_s()))
 
     def _look_at_memory(self) -> None:
-        while not self._stopping.wait(MEMORY_EVERY_S):
-            self._memory.append(self._processes.memory_mib())
+        self._memory.append(self._processes.memory_mib())
 
 
 def _busy_and_stolen_s() -> tuple[float, float]:

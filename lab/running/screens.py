@@ -3,14 +3,15 @@
 import csv
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from math import inf
 from pathlib import Path
-from threading import Event, Thread
 from typing import NamedTuple
 
 from lab.results import figures
 from lab.results.result import Result
+from lab.running.threads import repeated
 from lab.systems.api import Api, Person, read_people
 from launch.processes import RunFailed
 from launch.service import Receipt, Service
@@ -111,24 +112,14 @@ class Screens:
         self.screens = [Screen(api, people[1 + number * apart]) for number in range(READERS)]
         self.ended_at = 0.0
         self._has_one_clock = "database" not in service.elsewhere
-        self._stopping = Event()
-        self._threads = [
-            Thread(target=self._watch, args=(screen, *kind))
-            for screen in self.screens
-            for kind in ((1, LOOK_EVERY_S), (MOST_PAGES, DEEP_EVERY_S))
-        ]
-        for thread in self._threads:
-            thread.start()
-
-    def stop(self) -> None:
-        """End the looks."""
-        self._stopping.set()
-        for thread in self._threads:
-            thread.join()
+        self.looks = ExitStack()
+        for most_pages, every_s in ((1, LOOK_EVERY_S), (MOST_PAGES, DEEP_EVERY_S)):
+            looks = [partial(_look, screen, most_pages) for screen in self.screens]
+            self.looks.enter_context(repeated(*looks, every_s=every_s))
 
     def finish(self) -> None:
         """End the looks, and read each feed to its end. Raises RunFailed."""
-        self.stop()
+        self.looks.close()
         give_up_at = time.monotonic() + PATIENCE_S
         while not self.ended_at:
             try:
@@ -138,11 +129,6 @@ class Screens:
             except RunFailed:  # idle threads may have all of the database's connections
                 if time.monotonic() > give_up_at:
                     raise
-
-    def _watch(self, screen: Screen, most_pages: int, every_s: float) -> None:
-        while not self._stopping.wait(every_s):
-            with suppress(RunFailed):  # the service is overloaded: what is shown, is shown later
-                screen.look(most_pages)
 
     def record(
         self, result: Result, accepted: Path, receipts: Sequence[Receipt], window: Window
@@ -171,11 +157,14 @@ class Screens:
         return lacked
 
 
+def _look(screen: Screen, most_pages: int) -> None:
+    with suppress(RunFailed):  # the service is overloaded: what is shown, is shown later
+        screen.look(most_pages)
+
+
 @contextmanager
 def watching(service: Service) -> Iterator[Screens]:
     """Watch readers while the block runs."""
     screens = Screens(service)
-    try:
+    with screens.looks:
         yield screens
-    finally:
-        screens.stop()

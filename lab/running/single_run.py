@@ -161,8 +161,9 @@ def _measure(
     ):
         result.environment["servers"] = service.versions()
         result.environment["limitations"] = list(service.limitations)
-        with Sampler(service.processes) as sampler:
-            load = experiment.generate(load, service, out)
+        sampler = Sampler(service.processes)
+        with sampler.looking():
+            load = experiment.generate(load, service, out, result)
             result.window_s = load.run_time_s
         requests = read_requests(out, load)
         _record_requests(result, requests)
@@ -218,7 +219,7 @@ def serve(
         tokens.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(service.tokens, tokens)  # with its mode
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
-        locustfile = variant.locustfile or experiment.locustfile
+        locustfile = variant.locustfile or experiment.loads(options)[0].locustfile
         locust = os.path.relpath(Path(sys.executable).with_name("locust"))
         print(f"  {locust} -f {locustfile} --host {service.url} --tokens {tokens}")
         print("Ctrl-C stops it.", flush=True)

@@ -90,7 +90,6 @@ EXPERIMENT = Experiment(
     name="activity",
     variants=tuple(f"mysql_tuned-{queries}" for queries in QUERIES),
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=Seed(people=1000, friends=0),
     seeding=(("seed_visits",),),
     loads=loads,

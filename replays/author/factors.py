@@ -140,7 +140,7 @@ FACTORS = replace(  # the author's code on a server with each setting as it came
     loads=loads,
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(),
+    options={},
 )
 FACTORS_OF_OURS = replace(  # the same for our own service, writing row by row
     FACTORS, name="factors-ours", variants=tuple(f"{OURS}_{crossing}" for crossing in CROSSED)

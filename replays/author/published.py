@@ -92,7 +92,7 @@ EXPERIMENT = replace(  # their code and ours in its manner, step by step; then w
             *fanout.EXPERIMENT.presentation.limitations,
         ),
     ),
-    options=(),
+    options={},
     drain_within_s=1200,
     around_s=25,
 )

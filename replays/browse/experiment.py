@@ -188,7 +188,6 @@ EXPERIMENT = Experiment(
     name="browse",
     variants=VARIANTS,
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=Seed(people=1000, friends=2),
     seeding=(("seed_likes",),),
     loads=loads,

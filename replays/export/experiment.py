@@ -145,7 +145,6 @@ EXPERIMENT = Experiment(
     name="export",
     variants=tuple(SETTINGS),
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=Seed(people=100, friends=50, password=PASSWORD),
     seeding=(("seed_posts", "--each=600"),),
     loads=loads,

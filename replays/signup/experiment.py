@@ -165,7 +165,6 @@ EXPERIMENT = Experiment(
         *(f"mysql_tuned-argon2-{extra}" for extra in EXTRAS),
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=Seed(people=200, friends=0),
     loads=loads,
     conclude=conclude,

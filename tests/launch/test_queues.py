@@ -68,7 +68,7 @@ def test_every_post_is_delivered_by_its_own_message(running):
     post(running, 20)
 
     wait_for(lambda: not pending(running), WITHIN_S)
-    assert running.audit()["ok"]
+    assert running.service.audit(running.drained())["ok"]
 
 
 def test_messages_wait_for_workers_that_are_away(running):

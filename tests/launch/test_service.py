@@ -56,6 +56,6 @@ def test_behind_the_proxy_deliveries_arrive_and_slow_requests_give_way(tmp_path)
         niceness = sorted(it.nice() for it in app_servers)
         assert is_ready(running.service.port)
 
-        assert running.audit()["ok"]
+        assert running.service.audit(running.drained())["ok"]
 
     assert niceness[0] < niceness[-1]

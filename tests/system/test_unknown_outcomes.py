@@ -11,7 +11,8 @@ from itertools import count
 import MySQLdb
 import pytest
 
-from lab.faults.running import JSON, repeated, serving
+from lab.faults.running import JSON, serving
+from lab.running.threads import repeated
 from launch.processes import frozen
 
 pytestmark = pytest.mark.faults

@@ -17,7 +17,8 @@ from pathlib import Path
 from statistics import quantiles
 from tempfile import TemporaryDirectory
 
-from lab.faults.running import JSON, repeated, serving
+from lab.faults.running import JSON, serving
+from lab.running.threads import repeated
 from launch.service import Seed
 from tests.half_requests import KINDS, halves, slow_readers
 

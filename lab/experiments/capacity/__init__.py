@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from lab.experiments import fanout
-from lab.experiments.base import Experiment, Measured, Option, RunOptions, in_turn
+from lab.experiments.base import Experiment, Measured, RunOptions, in_turn
 from lab.experiments.capacity.presentation import PRESENTATION
 from lab.experiments.search import Limits, again, first_rate, judge, next_step
 from lab.results.result import Result
@@ -53,16 +53,15 @@ EXPERIMENT = Experiment(
         "sqlite-outbox-setbased",
     ),
     variant=fanout.variant,
-    locustfile=fanout.LOCUSTFILE,
     loads=loads,
     next_load=next_load,
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(
-        Option("limit_p99_ms", f"of requests' p99 ({Limits().limit_p99_ms:g})"),
-        Option("limit_lag_ms", f"of the lag's p99 ({Limits().limit_lag_ms:g})"),
-        Option("limit_rps", f"the highest rate to try ({Limits().limit_rps:g})"),
-    ),
+    options={
+        "limit_p99_ms": f"of requests' p99 ({Limits().limit_p99_ms:g})",
+        "limit_lag_ms": f"of the lag's p99 ({Limits().limit_lag_ms:g})",
+        "limit_rps": f"the highest rate to try ({Limits().limit_rps:g})",
+    },
     drain_within_s=60,
     steps=9,
 )

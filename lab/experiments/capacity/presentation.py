@@ -84,19 +84,17 @@ def _praise(best: Summary) -> str:
 
 
 def _fan_out_tax(compared: Sequence[Summary]) -> str:
-    floors = [summary for summary in compared if summary.variant.strategy == FLOOR]
-    return " ".join(filter(None, (_tax(floor, compared) for floor in floors)))
-
-
-def _tax(floor: Summary, compared: Sequence[Summary]) -> str:
-    """Return the rates that hold as shares of the rate that ``floor`` holds."""
-    held = floor.median(held_rate)
-    shares = [
-        f"{summary.name} holds {(summary.median(held_rate) or 0.0) / held:.2f}"
-        for summary in compared
-        if held and summary.variant.delivers and summary.variant.database == floor.variant.database
-    ]
-    return f"Of what {floor.name} holds, {', '.join(shares)}." if shares else ""
+    """Return the rates that hold as shares of the rate that FLOOR holds on the same database."""
+    found = []
+    for floor in (summary for summary in compared if summary.variant.strategy == FLOOR):
+        held, database = floor.median(held_rate), floor.variant.database
+        shares = [
+            f"{summary.name} holds {(summary.median(held_rate) or 0.0) / held:.2f}"
+            for summary in compared
+            if held and summary.variant.delivers and summary.variant.database == database
+        ]
+        found += [f"Of what {floor.name} holds, {', '.join(shares)}."] if shares else []
+    return " ".join(found)
 
 
 PRESENTATION = Presentation(

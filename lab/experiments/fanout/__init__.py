@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from contextlib import closing
 
-from lab.experiments.base import Experiment, Measured, Option, RunOptions
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.experiments.fanout.presentation import FAN_OUT, LAG_TO, PRESENTATION
 from lab.progress import stage
 from lab.results import figures
@@ -20,9 +20,6 @@ SEEDED_BEFORE_S = 1.0
 """Posts of the seeding are at least so much older than the load."""
 
 
-LOCUSTFILE = "locustfiles/fanout.py"
-
-
 def variant(name: str) -> Variant:
     """Return the variant that a name spells, of ours or of another system."""
     return outside(name) or Variant.named(name)
@@ -35,7 +32,7 @@ def load(options: RunOptions) -> Load:
     return Load(
         options.users or 500,
         run_time_s,
-        LOCUSTFILE,
+        "locustfiles/fanout.py",
         arrivals=options.arrivals or "closed",
         counted=("POST /v1/posts/",),
         warm_up_s=warm_up_s(run_time_s),
@@ -171,10 +168,9 @@ EXPERIMENT = Experiment(
         "mysql_tuned-null",
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     watches=True,
     loads=lambda options: [load(options)],
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(Option("generators", "Locust processes that share the users (1, without a master)"),),
+    options={"generators": "Locust processes that share the users (1, without a master)"},
 )

@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from lab.experiments.base import Experiment, Measured, Option, RunOptions
+from lab.experiments.base import Experiment, Measured, RunOptions
 from lab.experiments.faults import figures
 from lab.experiments.faults.presentation import PRESENTATION
 from lab.faults.catalogue import FAULTS
@@ -14,13 +14,12 @@ from lab.faults.running import SEED, Running, audit_pages
 from lab.faults.streams import streams
 from lab.progress import console, stage
 from lab.results import laws
+from lab.results.result import Result
 from lab.running.load import INTERRUPTED, Load
 from launch.processes import RunFailed
 from launch.service import Service
 from launch.variants import Part, Variant
 
-LOCUSTFILE = "locustfiles/fanout.py"
-"""Of ``lab up`` only."""
 MOMENTS = 3
 CONTROL_MOMENTS = 10
 """Most moments of a control, which ends with the first that does harm: not every moment does."""
@@ -58,7 +57,7 @@ def loads(options: RunOptions) -> list[Load]:
         Moments(
             options.users or CLIENTS,
             moments * MOMENT_S,
-            LOCUSTFILE,
+            "locustfiles/fanout.py",  # of ``lab up`` only
             name=fault.name,
             arrivals=INTERRUPTED,
             counted=("POST /v1/posts/",),
@@ -84,7 +83,7 @@ def suits(variant: Variant, load: Load) -> bool:
     return reason is None
 
 
-def generate(load: Load, service: Service, folder: Path) -> Load:
+def generate(load: Load, service: Service, folder: Path, _: Result) -> Load:
     if service.elsewhere:
         raise RunFailed("faults need servers that the laboratory has started itself")
     assert isinstance(load, Moments)
@@ -135,13 +134,12 @@ EXPERIMENT = Experiment(
         "mysql_tuned-task-setbased@rabbitmq+unguarded",
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=SEED,
     loads=loads,
     suits=suits,
     generate=generate,
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(Option("moments", f"at which a fault is injected ({MOMENTS})"),),
+    options={"moments": f"at which a fault is injected ({MOMENTS})"},
     around_s=20,
 )

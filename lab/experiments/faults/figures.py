@@ -22,6 +22,7 @@ def audit_of(
     On a busy machine times prove nothing.
     """
     streamed = seen.streamed
+    calm_ms, during_ms = streamed.get("calm_p99_ms"), streamed.get("others_p99_ms")
     allowed = {str(status) for status in GOOD | (REFUSED if fault.refuses else set())}
     if fault.hides_answers:
         allowed.add("none")
@@ -32,7 +33,7 @@ def audit_of(
         "wrong_pages": seen.wrong_pages,
         "bad_answers": sum(n for status, n in seen.answers.items() if status not in allowed),
         "late": late(seen, fault),
-        "slow_streams": int(_are_slowed(streamed)),
+        "slow_streams": int(bool(calm_ms and during_ms and during_ms > SLOWER * calm_ms)),
         "slow_probes": int(seen.slowest_probe_s > fault.probes_within_s),
         "never_normal": sum(moment.normal_s is None for moment in seen.moments),
     }
@@ -61,11 +62,6 @@ def as_extra(seen: Seen) -> dict[str, float | None]:
         "streams_calm_p99_ms": seen.streamed.get("calm_p99_ms"),
         "streams_p99_ms": seen.streamed.get("others_p99_ms"),
     }
-
-
-def _are_slowed(streamed: Mapping[str, float | None]) -> bool:
-    calm_ms, during_ms = streamed.get("calm_p99_ms"), streamed.get("others_p99_ms")
-    return bool(calm_ms and during_ms and during_ms > SLOWER * calm_ms)
 
 
 def bound(moments: int) -> float:

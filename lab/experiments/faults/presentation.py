@@ -19,25 +19,16 @@ class FaultsSummary(Summary):
     """The runs of a variant under one fault."""
 
     @property
-    def is_control(self) -> bool:
-        return not self.variant.should_be_clean
-
-    @property
     def objection(self) -> str | None:
-        return "NOT RED" if self.is_control and not self.is_red else None
+        is_control = not self.variant.should_be_clean
+        return "NOT RED" if is_control and not all(map(self._is_red, self.results)) else None
 
-    @property
-    def is_red(self) -> bool:
-        """Whether each run found something that no guarded service may show."""
-        return all(
-            any((result.audit or {}).get(kind) for kind in UNSAFE) or self._failures(result) > 0
-            for result in self.results
-        )
-
-    def _failures(self, result: Result) -> float:
+    def _is_red(self, result: Result) -> bool:
+        """Return whether a run found something that no guarded service may show."""
         answers = {name.removeprefix("answers_"): count for name, count in result.extra.items()}
-        fault = FAULTS.get(self.load)
-        return failures(answers, fault) if fault else 0.0
+        fault, audit = FAULTS.get(self.load), result.audit or {}
+        failed = fault is not None and failures(answers, fault) > 0
+        return failed or any(audit.get(kind) for kind in UNSAFE)
 
 
 def _found(name: str) -> Figure:
@@ -51,10 +42,7 @@ def _good(result: Result) -> float | None:
 
 def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
     """Return a summary per variant and fault, the controls last."""
-    summaries = [
-        FaultsSummary(summary.variant, summary.results)
-        for summary in by_load_and_variant(results, variant_named)
-    ]
+    summaries = by_load_and_variant(results, variant_named, FaultsSummary)
     return sorted(summaries, key=lambda one: (not one.variant.should_be_clean, one.variant.name))
 
 

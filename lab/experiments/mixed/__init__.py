@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lab.experiments import fanout
-from lab.experiments.base import Experiment, Measured, Option, RunOptions, in_turn
+from lab.experiments.base import Experiment, Measured, RunOptions, in_turn
 from lab.experiments.mixed.costs import ROLES, steady
 from lab.experiments.mixed.crossover import (
     HOLDS,
@@ -26,7 +26,6 @@ from lab.results.result import Result
 from lab.running.load import Load, OpenLoad
 from launch.variants import Variant
 
-LOCUSTFILE = "locustfiles/open_load.py"
 OPERATIONS_PER_S = 200
 RUN_TIME_S = 8
 WARM_UP_S = 3
@@ -48,9 +47,7 @@ def load_of(reads: float, options: RunOptions) -> Load:
     return OpenLoad(
         operations,
         run_time_s,
-        LOCUSTFILE,
         name=f"reads{reads:g}",
-        arrivals="open",
         warm_up_s=min(WARM_UP_S, run_time_s),
         patience_s=TIMEOUT_S,
         options={
@@ -59,7 +56,6 @@ def load_of(reads: float, options: RunOptions) -> Load:
             "deep-share": f"{options.own.get('deep_share', DEEP_SHARE):g}",
             "cold-share": f"{options.own.get('cold_share', 0.0):g}",
         },
-        files=("accepted", "steps"),
         optional=reads not in READS_PER_POST,
     )
 
@@ -152,7 +148,6 @@ EXPERIMENT = Experiment(
         "mysql_tuned-inline-setbased@redis",
     ),
     variant=fanout.variant,
-    locustfile=LOCUSTFILE,
     watches=True,
     seeding=(("seed_posts", f"--each={POSTS_BEFORE}", "--days=1"),),
     loads=loads,
@@ -160,9 +155,9 @@ EXPERIMENT = Experiment(
     afterwards=search_crossover,
     conclude=conclude,
     presentation=PRESENTATION,
-    options=(
-        Option("deep_share", f"share of the visits that go on to the fifth page ({DEEP_SHARE:g})"),
-        Option("cold_share", "share of the people who never come (0)"),
-    ),
+    options={
+        "deep_share": f"share of the visits that go on to the fifth page ({DEEP_SHARE:g})",
+        "cold_share": "share of the people who never come (0)",
+    },
     drain_within_s=60,
 )

@@ -5,7 +5,7 @@ The rate that holds is searched like capacity's; ``--loads steps --users`` is th
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lab.experiments import fanout
 from lab.experiments.base import Experiment, Measured, RunOptions, in_turn
@@ -17,7 +17,6 @@ from lab.results.result import Result
 from lab.running.load import Load, OpenLoad
 from launch.variants import Variant
 
-LOCUSTFILE = "locustfiles/open_load.py"
 FIRST = 500
 """Posts per second that the search begins with."""
 MULTIPLES = (1.0, 2.0, 3.0, 5.0, 10.0, 1.0)
@@ -33,30 +32,17 @@ those would be answered within 2 s on a fast core, and the control would not be 
 ONE_CORE = "This machine has one core, which the load generator took from the service."
 
 
-@dataclass(frozen=True)
-class Steps(OpenLoad):
-    """Posts at several rates in turn: ``multiples`` of as many per second as there are users."""
-
-    multiples: tuple[float, ...] = (1.0,)
-
-    @property
-    def seconds(self) -> int:
-        return len(self.multiples) * (self.warm_up_s + self.run_time_s) + self.patience_s
-
-
 def variant(name: str) -> Variant:
     return replace(fanout.variant(name), is_pinned=True)
 
 
-def load_at(rate: int, options: RunOptions) -> Steps:
+def load_at(rate: int, options: RunOptions) -> Load:
     """Return posts at a rate, by the generator that needs less of the machine."""
     run_time_s = options.run_time_s or RUN_TIME_S
-    return Steps(
+    return OpenLoad(
         rate,
         run_time_s,
-        LOCUSTFILE,
         name=f"{rate}rps",
-        arrivals="open",
         counted=("POST /v1/posts/",),
         warm_up_s=min(WARM_UP_S, run_time_s),
         patience_s=TIMEOUT_S,
@@ -65,12 +51,11 @@ def load_at(rate: int, options: RunOptions) -> Steps:
     )
 
 
-def steps_from(rate: int, options: RunOptions) -> Steps:
+def steps_from(rate: int, options: RunOptions) -> Load:
     rates = ",".join(f"{multiple * rate:g}" for multiple in MULTIPLES)
     return replace(
         load_at(rate, options),
         name=STEPS,
-        multiples=MULTIPLES,
         options={"posts-per-s": rates},
         optional=True,
     )
@@ -130,7 +115,6 @@ EXPERIMENT = Experiment(
         "mysql_tuned-outbox-ring@granian+proxy",
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     loads=loads,
     next_load=next_load,
     conclude=conclude,

@@ -51,12 +51,8 @@ def goodput(compared: Sequence[Summary]) -> Drawing:
 
 def _points(steps: Sequence[Summary], name: str) -> list[tuple[float, float]]:
     """Return one figure of the steps by what was offered; none without steps."""
-    found = [(_figure(step, "arrived_rps"), _figure(step, name)) for step in steps]
+    found = [(step.median(extra("arrived_rps")), step.median(extra(name))) for step in steps]
     return [(offered, value or 0.0) for offered, value in found if offered is not None]
-
-
-def _figure(summary: Summary, name: str) -> float | None:
-    return summary.median(extra(name))
 
 
 def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:

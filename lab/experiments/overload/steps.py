@@ -5,9 +5,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from lab.reporting.formats import number
+from lab.results.figures import percentiles
 from lab.results.requests import Request
 from lab.results.result import Result
 from locustfiles.connections import DROPPED
@@ -47,7 +46,6 @@ class Step(NamedTuple):
     probe_p99_ms: float | None
     """Of those under way in the step, also if they got no answer."""
     slowest_probe_s: float | None
-    probes_failed: float
     generator_late_ms: float
     """p99 of how late the load generator sent."""
     sent: float
@@ -98,6 +96,7 @@ def _measure(
         for probe in probes
         if probe["timestamp"] < end and probe["timestamp"] + probe["seconds"] >= start
     ]
+    accepted_ms, refused_ms = (percentiles(ms, ("p50", "p99")) for ms in (accepted, refused))
     per_s = 1 / (end - start)
     return Step(
         multiple,
@@ -106,13 +105,12 @@ def _measure(
         goodput_rps=round(len(accepted) * per_s, 2),
         refused_rps=round(len(refused) * per_s, 2),
         failed_rps=round((len(arrived) - len(accepted) - len(refused)) * per_s, 2),
-        p50_ms=_percentile(accepted, 50),
-        p99_ms=_percentile(accepted, 99),
-        refused_p50_ms=_percentile(refused, 50),
-        refused_p99_ms=_percentile(refused, 99),
-        probe_p99_ms=_percentile([probe["seconds"] * 1000 for probe in seen], 99),
+        p50_ms=accepted_ms["p50"],
+        p99_ms=accepted_ms["p99"],
+        refused_p50_ms=refused_ms["p50"],
+        refused_p99_ms=refused_ms["p99"],
+        probe_p99_ms=percentiles([probe["seconds"] * 1000 for probe in seen], ("p99",))["p99"],
         slowest_probe_s=max((probe["seconds"] for probe in seen), default=None),
-        probes_failed=float(sum(probe["status"] != 200 for probe in seen)),
         generator_late_ms=window["late_p99_ms"],
         sent=round((len(arrived) - dropped) * per_s / window["rate"], 4),
     )
@@ -138,7 +136,3 @@ def void(step: Step) -> Iterator[str]:
         yield f"{name} sent only {step.sent:.1%} of its arrivals"
     if step.generator_late_ms > GENERATOR_LATE_MS:
         yield f"{name} itself was late by {number(step.generator_late_ms)} ms"
-
-
-def _percentile(values_ms: Sequence[float], percent: float) -> float | None:
-    return round(float(np.percentile(values_ms, percent)), 2) if values_ms else None

@@ -1,6 +1,5 @@
 """What a queue promises: tasks that are lost, doubled or stuck when nobody asks for receipts."""
 
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -11,14 +10,12 @@ from lab.experiments.promises.presentation import PRESENTATION
 from lab.faults.moments import write_requests
 from lab.faults.running import SEED, Running
 from lab.progress import stage
+from lab.results.result import Result
 from lab.running.load import INTERRUPTED, Load
 from launch.processes import RunFailed
 from launch.service import Service
 from launch.variants import Variant
 
-LOCUSTFILE = "locustfiles/fanout.py"
-"""Of ``lab up`` only."""
-FILE = "tasks.json"
 MOMENT_S = 8
 """Estimated time of one."""
 
@@ -34,7 +31,7 @@ def loads(options: RunOptions) -> list[Load]:
         Load(
             options.users or bare.CLIENTS,
             fault.times * MOMENT_S,
-            LOCUSTFILE,
+            "locustfiles/fanout.py",  # of ``lab up`` only
             name=name,
             arrivals=INTERRUPTED,
             warm_up_s=0,
@@ -44,21 +41,19 @@ def loads(options: RunOptions) -> list[Load]:
     ]
 
 
-def generate(load: Load, service: Service, folder: Path) -> Load:
-    """Let posts be accepted and a fault happen; leave what became of their tasks in FILE."""
+def generate(load: Load, service: Service, folder: Path, result: Result) -> Load:
+    """Let posts be accepted and a fault happen; record what became of their tasks."""
     if service.elsewhere:
         raise RunFailed("faults need servers that the laboratory has started itself")
     running, began, fault = Running(service), time.monotonic(), bare.FAULTS[load.name]
     with stage(f"{load.name}: {fault.text}") as advance:
-        counts = bare.observe(running, fault, advance, clients=load.users)
-    (folder / FILE).write_text(json.dumps(counts) + "\n")
+        result.extra |= bare.observe(running, fault, advance, clients=load.users)
     write_requests(running.answers, folder)
     return replace(load, run_time_s=max(1, round(time.monotonic() - began)))
 
 
 def conclude(measured: Measured) -> None:
-    """Record what became of the tasks. Nothing is judged: there are no deliveries to audit."""
-    measured.result.extra |= json.loads((measured.folder / FILE).read_text())
+    """Judge nothing: there are no deliveries to audit."""
     measured.result.audit = {"ok": True, "expected": 0}
 
 
@@ -81,7 +76,6 @@ EXPERIMENT = Experiment(
         "postgres_tuned-task-setbased@procrastinate_default",
     ),
     variant=variant,
-    locustfile=LOCUSTFILE,
     seed=SEED,
     loads=loads,
     generate=generate,

@@ -3,8 +3,6 @@
 Nobody asks for receipts, or looks for posts that were left (``lab.faults.unguarded.bare``).
 """
 
-import os
-import signal
 import sys
 import time
 from collections import Counter
@@ -14,7 +12,7 @@ from typing import NamedTuple
 
 from lab.faults.queue import AWAY_S, broker_of, started_again, supervised, terminate
 from lab.faults.redis import FROZEN_S
-from lab.faults.running import Running, freeze_when, wait_for
+from lab.faults.running import Running, freeze_when, kill_when, wait_for
 from launch.processes import frozen
 
 CLIENTS = 4
@@ -70,17 +68,12 @@ class BareFault:
     times: int = TIMES
 
 
-def _stopped(running: Running, notes: Notes) -> int:
-    """Stop a worker in the middle of a task, and return its process."""
-    return freeze_when(lambda: running.workers_of("workers"), notes.in_task)
-
-
 def kill_child(running: Running, notes: Notes) -> None:
-    os.kill(_stopped(running, notes), signal.SIGKILL)
+    kill_when(running, "workers", notes.in_task)
 
 
 def kill_tree(running: Running, notes: Notes) -> None:
-    _stopped(running, notes)
+    freeze_when(running, "workers", notes.in_task)
     with started_again(running), frozen(running.processes.pids("workers")) as family:
         for process in family:
             process.kill()
@@ -89,7 +82,7 @@ def kill_tree(running: Running, notes: Notes) -> None:
 
 
 def end(running: Running, notes: Notes) -> None:
-    terminate(running, _stopped(running, notes))
+    terminate(running, freeze_when(running, "workers", notes.in_task))
 
 
 def kill_broker(running: Running, _: Notes) -> None:
@@ -136,13 +129,12 @@ def observe(
                 time.sleep(BETWEEN_S)
                 fault.inject(running, notes)
             time.sleep(BETWEEN_S)
-        wanted = {post["id"]: at for at, post in running.accepted}
+        to_unix_s = time.time() - time.monotonic()
+        accepted = {post["id"]: at + to_unix_s for at, post in running.accepted}
         advance("wait for the last tasks")
-        wait_until_quiet(running, notes, wanted)
-    epoch = time.time() - time.monotonic()
-    accepted = {post: at + epoch for post, at in wanted.items()}
-    held = messages_held(running)
-    return counted(notes.read(), accepted, held) | {"restarts": running.service.restarts}
+        wait_until_quiet(running, notes, accepted)
+    counts = counted(notes.read(), accepted, messages_held(running))
+    return counts | {"restarts": running.service.restarts}
 
 
 def messages_held(running: Running) -> int:

@@ -1,12 +1,11 @@
 """Columns and verdict of what became of tasks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 
 from lab.experiments.promises.bare import FAULTS, QUIET_S
 from lab.reporting.presentation import Column, Presentation, by_load_and_variant, extra
-from lab.results.result import Result
 from lab.results.summary import Deliveries, Summary
-from launch.variants import Variant
 
 UNFINISHED = Column(
     "not done", lambda r: (r.extra.get("cut_short") or 0.0) + (r.extra.get("never") or 0.0)
@@ -24,13 +23,6 @@ class TasksSummary(Summary):
     @property
     def nothing(self) -> str:
         return super().nothing if self.deliveries is Deliveries.NOT_COMPARED else "0"
-
-
-def _summaries(results: Sequence[Result], variant_named: Callable[[str], Variant]) -> list[Summary]:
-    return [
-        TasksSummary(summary.variant, summary.results)
-        for summary in by_load_and_variant(results, variant_named)
-    ]
 
 
 def _verdict(compared: Sequence[Summary]) -> str:
@@ -74,6 +66,6 @@ PRESENTATION = Presentation(
             for name, fault in FAULTS.items()
         ),
     ),
-    summaries=_summaries,
+    summaries=partial(by_load_and_variant, kind=TasksSummary),
     verdict=_verdict,
 )

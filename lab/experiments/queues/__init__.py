@@ -1,18 +1,16 @@
 """Task queues: what a message costs, when many come and when none does."""
 
-import json
 import time
 from pathlib import Path
 
 from lab.experiments import fanout
-from lab.experiments.base import Experiment, Measured, RunOptions
+from lab.experiments.base import Experiment, RunOptions
 from lab.experiments.queues.presentation import PRESENTATION
 from lab.progress import stage
+from lab.results.result import Result
 from lab.running.load import Load, OpenLoad, generate, warm_up_s
 from launch.service import Seed, Service
 
-LOCUSTFILE = "locustfiles/open_load.py"
-IDLE = "idle.json"
 POSTS_PER_S = 50
 SETTLE_S = 10
 """Time in which workers start."""
@@ -27,32 +25,24 @@ def loads(options: RunOptions) -> list[Load]:
     load = OpenLoad(
         rate,
         run_time_s,
-        LOCUSTFILE,
-        arrivals="open",
         warm_up_s=warm_up_s(run_time_s),
         patience_s=TIMEOUT_S,
         options={"posts-per-s": rate, "reads-per-s": 0},
-        files=("accepted", "steps"),
     )
     return [load]
 
 
-def generate_after_idling(load: Load, service: Service, folder: Path) -> Load:
-    """Measure what the service uses while it is idle, leave that in IDLE, and run the load."""
+def generate_after_idling(load: Load, service: Service, folder: Path, result: Result) -> Load:
+    """Record what the service uses while it is idle, and run the load."""
     settle_s, idle_s = (min(s, load.run_time_s) for s in (SETTLE_S, IDLE_S))
     with stage("idle", settle_s + idle_s):
         time.sleep(settle_s)
         before = service.processes.cpu_s()
         time.sleep(idle_s)
         after = service.processes.cpu_s()
-    used = {f"idle_{role}": 1000 * (s - before[role]) / idle_s for role, s in after.items()}
-    (folder / IDLE).write_text(json.dumps(used) + "\n")
-    return generate(load, service, folder)
-
-
-def conclude(measured: Measured) -> None:
-    measured.result.extra |= json.loads((measured.folder / IDLE).read_text())
-    fanout.conclude(measured)
+    for role, used_s in after.items():
+        result.extra[f"idle_{role}"] = 1000 * (used_s - before[role]) / idle_s
+    return generate(load, service, folder, result)
 
 
 EXPERIMENT = Experiment(
@@ -75,11 +65,10 @@ EXPERIMENT = Experiment(
         "mysql_tuned-outbox-setbased",
         "postgres_tuned-outbox-setbased",
     ),
-    locustfile=LOCUSTFILE,
     seed=Seed(friends=50),
     loads=loads,
     generate=generate_after_idling,
-    conclude=conclude,
+    conclude=fanout.conclude,
     presentation=PRESENTATION,
     drain_within_s=60,
     around_s=45,

@@ -7,9 +7,17 @@ from pathlib import Path
 
 from lab.experiments import fanout
 from lab.experiments.base import Experiment, Measured, RunOptions
-from lab.experiments.screens.presentation import POLLS, POST, PRESENTATION, SHORT, STREAMED
+from lab.experiments.screens.presentation import (
+    POLLS,
+    POST,
+    PRESENTATION,
+    SHORT,
+    STREAMED,
+    streams_of,
+)
 from lab.progress import stage
 from lab.results import figures
+from lab.results.result import Result
 from lab.running.load import Load, OpenLoad, generate
 from lab.running.screens import Accepted, read_accepted
 from lab.running.streams import OPENED_WITHIN_S, Shown, Streams, compare_with, spread
@@ -17,7 +25,6 @@ from lab.systems.api import READERS, Api, Person, read_people
 from launch.processes import RunFailed
 from launch.service import Seed, Service
 
-LOCUSTFILE = "locustfiles/open_load.py"
 POSTS_PER_S = 500
 RUN_TIME_S = 20
 WARM_UP_S = 5
@@ -42,33 +49,25 @@ def _load(name: str, options: RunOptions, *, reads_per_s: float = 0.0) -> Load:
     return OpenLoad(
         posts + round(reads_per_s),
         run_time_s,
-        LOCUSTFILE,
         name=name,
-        arrivals="open",
         warm_up_s=min(WARM_UP_S, run_time_s),
         patience_s=TIMEOUT_S,
         options={"posts-per-s": posts, "reads-per-s": reads_per_s},
-        files=("accepted", "steps"),
     )
 
 
-def streams_of(load: Load) -> int:
-    streamed = STREAMED.fullmatch(load.name)
-    return int(streamed[1]) if streamed else 0
-
-
-def generate_with_streams(load: Load, service: Service, out: Path) -> Load:
+def generate_with_streams(load: Load, service: Service, out: Path, result: Result) -> Load:
     """Open the streams, or see to it that there are pages to read, and run the load."""
     if load.name == POLLS:
         _fill_pages(Api(service.url), read_people(service.tokens))
     if streams := _streams(load, service):
         with stage("open the streams"):
             streams.open()
-    return generate(load, service, out)
+    return generate(load, service, out, result)
 
 
 def _streams(load: Load, service: Service) -> Streams | None:
-    count, is_short = streams_of(load), load.name.endswith(SHORT)
+    count, is_short = streams_of(load.name), load.name.endswith(SHORT)
     options = (f"--stays-s={STAYS_S:g}",) if is_short else ()
     return Streams(service, count, *options) if count else None
 
@@ -87,7 +86,7 @@ def _fill_pages(api: Api, people: Sequence[Person]) -> None:
 
 def conclude(measured: Measured) -> None:
     """Record what the streams showed, and when; compare it with the accepted posts."""
-    count, service, result = streams_of(measured.load), measured.service, measured.result
+    count, service, result = streams_of(measured.load.name), measured.service, measured.result
     streams = _streams(measured.load, service)
     circles = _circles(Api(service.url), spread(read_people(service.tokens), count))
     fanout.conclude(measured)
@@ -137,8 +136,7 @@ def _record(
 EXPERIMENT = Experiment(
     name="screens",
     variants=("mysql_tuned-outbox-ring@stream",),
-    suits=lambda variant, load: variant.streams or not streams_of(load),
-    locustfile=LOCUSTFILE,
+    suits=lambda variant, load: variant.streams or not streams_of(load.name),
     seed=Seed(people=20_000),
     watches=True,
     loads=loads,

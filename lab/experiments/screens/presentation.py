@@ -33,8 +33,9 @@ def _posts_per_s(result: Result) -> float | None:
     return posts / result.window_s if posts is not None else None
 
 
-def _streams(summary: Summary) -> int:
-    streamed = STREAMED.fullmatch(summary.load)
+def streams_of(load: str) -> int:
+    """Return how many streams the name of a load says; 0 if it is another kind of load."""
+    streamed = STREAMED.fullmatch(load)
     return int(streamed[1]) if streamed else 0
 
 
@@ -60,7 +61,7 @@ def _of_variant(name: str, compared: Sequence[Summary]) -> list[str]:
     page_s = (polling - base) / reads
     texts = [f"{name}: a page that is polled costs {number(page_s * 1e6)} µs of the service's CPU."]
     for one in by_load.values():
-        cores, streams = one.median(_service_cores), _streams(one)
+        cores, streams = one.median(_service_cores), streams_of(one.load)
         if streams and cores is not None and cores > base:
             each = (cores - base) / streams
             texts.append(
@@ -74,10 +75,10 @@ def time_to_screen(compared: Sequence[Summary]) -> Drawing:
     """The p50 and p99 of the time to screen over the number of streams."""
     lines = []
     for name, colour in colours_of(compared).items():
-        of_one = [one for one in compared if one.variant.name == name and _streams(one)]
+        of_one = [one for one in compared if one.variant.name == name and streams_of(one.load)]
         for percentile, form in (("p50", "o--"), ("p99", "o-")):
             points = [
-                (float(_streams(one)), one.median(extra(f"stream_{percentile}_ms")) or 0.0)
+                (float(streams_of(one.load)), one.median(extra(f"stream_{percentile}_ms")) or 0.0)
                 for one in of_one
             ]
             lines.append(Line(f"{name}, {percentile}", points, colour, form=form))
