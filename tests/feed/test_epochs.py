@@ -5,12 +5,11 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from datetime import timedelta
 from subprocess import DEVNULL
-from threading import Event
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from django.db import connection, transaction
+from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 from redis import Redis
@@ -19,7 +18,7 @@ from redis.retry import Retry
 
 from accounts.follows import renew_versions
 from accounts.models import Person
-from feed import celebrities, delivery, epochs, readers
+from feed import celebrities, epochs, readers
 from feed.delivery import deliver, deliver_pending
 from feed.due import due_ids, posts_due
 from feed.follows import finish_changes, unfriend
@@ -105,21 +104,6 @@ def test_an_older_copy_of_redis_is_not_read(
 def await_answer(url):
     with Redis.from_url(url, retry=Retry(ConstantBackoff(0.05), 100)) as client:
         client.ping()
-
-
-def test_a_database_that_is_behind_its_store_shows_none_of_its_entries(ring):
-    """The database is restored to an earlier copy: ids are handed out again, to other people."""
-    posts = posts_by(1, 4)
-    deliver_pending(100)
-    restored, lost = posts[:2], posts[2:]
-    Post.objects.filter(id__in=ids(lost)).delete()
-    for post in lost:
-        Post.objects.create(id=post.id, author_id=4, body="a stranger's")
-
-    deliver_pending(100)
-
-    assert [shown(owner) for owner in (1, 2, 3)] == [ids(reversed(restored))] * 3
-    assert shown(4) == ids(reversed(lost))
 
 
 @pytest.mark.parametrize("reused", [3, 2])
@@ -322,34 +306,6 @@ def test_a_change_whose_process_died_after_the_commit_is_finished_by_a_drainer(r
 
     assert shown(2) == []
     assert not FollowChange.objects.exists()
-
-
-def test_a_new_epoch_waits_for_a_post_that_is_not_committed_yet(
-    settings, friends, transactional_db, redis
-):
-    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", "setbased"
-    whole_timelines()
-    get_timeline_store()
-    delivered, committed, begun = Event(), Event(), Event()
-
-    def publish():
-        with closing(connection), transaction.atomic():
-            post = Post.objects.create(author_id=1, body="text")
-            delivery.deliver([post])
-            delivered.set()
-            assert not begun.wait(0.5)
-            committed.set()
-
-    with ThreadPoolExecutor(1) as pool:
-        publishing = pool.submit(publish)
-        assert delivered.wait(10)
-        settings.FEED_TIMELINE_STORE = "ring"
-        epochs.begin(get_timeline_store())
-        begun.set()
-        publishing.result()
-
-    assert committed.is_set()
-    assert shown(2) == shown(2) == [Post.objects.get().id]
 
 
 @pytest.mark.parametrize("alias", ["setbased", "rowwise"])

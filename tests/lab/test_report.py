@@ -10,7 +10,7 @@ from lab.experiments import EXPERIMENTS
 from lab.reporting.comparison import Comparison
 from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import READING, REPOSITORY, lesson
-from lab.results.result import Balance, Result, read_results
+from lab.results.result import Balance, Result
 from lab.running import matrix
 
 CLEAN = {"posts": 9, "expected": 90, "missing": 0, "duplicated": 0, "unexpected": 0, "ok": True}
@@ -68,16 +68,6 @@ def report_of(folder, *results):
     return status, (folder / "report.md").read_text()
 
 
-def test_a_result_survives_a_round_trip_through_its_file(tmp_path):
-    one = result(backlog=[(0.0, 3)], latency_ms={"p99": 1.5})
-
-    one.write(tmp_path / "a")
-
-    (read,) = read_results(tmp_path)
-    assert read.latency_ms == {"p99": 1.5}
-    assert [tuple(point) for point in read.backlog] == [(0.0, 3)]
-
-
 def test_a_report_names_the_servers_of_all_runs(tmp_path):
     other = result("mysql_tuned-inline-bulk")
     other.environment = ENVIRONMENT | {"servers": {"database": "MySQL 9.7.4"}}
@@ -85,14 +75,6 @@ def test_a_report_names_the_servers_of_all_runs(tmp_path):
     _, report = report_of(tmp_path, result(), other)
 
     assert "Python 3.11, MySQL 9.7.4, SQLite 3, commit abc" in report
-
-
-def test_repeats_give_their_median():
-    (summary,) = Comparison(
-        [result(repeat=n, achieved_rps=rate) for n, rate in ((1, 90), (2, 10), (3, 80))]
-    ).summaries
-
-    assert summary.median(lambda r: r.achieved_rps) == 80
 
 
 def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
@@ -166,13 +148,6 @@ def test_a_run_that_did_not_finish_fails_the_report_and_says_why(tmp_path):
     assert status == 1
     assert "DID NOT FINISH" in markdown
     assert "sqlite-inline-bulk, run 1: locust ended with 2: no such option" in markdown
-
-
-def test_an_audit_of_no_posts_is_not_called_clean(tmp_path):
-    status, markdown = report_of(tmp_path, result(audit=CLEAN | {"posts": 0, "expected": 0}))
-
-    assert status == 1
-    assert "| sqlite-inline-bulk | FAILED: nothing to audit | sound |" in markdown
 
 
 def test_a_file_without_a_result_is_named(tmp_path, capsys):
@@ -277,16 +252,6 @@ def test_a_time_to_screen_is_a_bound_where_posts_were_never_shown(tmp_path):
     _, markdown = report_of(tmp_path, result(screen_ms={"p50": 9.0, "p99": 800.0}, shown=0.6))
 
     assert "| 9 | > 800 | 60.00% |" in markdown
-
-
-def test_a_mean_that_was_cut_off_is_at_least_what_littles_law_says(tmp_path):
-    balance = {"users": 500, "arrivals": "closed", "pace_s": 1.0, "patient": False}
-    balance |= {"rate_rps": 10.0, "cycle_s": 12.0, "begun_rps": 10.0, "in_flight": 400.0}
-    one = result(latency_ms={"mean": 11_909.0, "p99": 29_000.0}, window_s=30)
-
-    _, markdown = report_of(tmp_path, replace(one, balance=Balance(**balance, waiting_at_end=400)))
-
-    assert "≥ 50,000 |" in markdown
 
 
 def test_every_commit_is_named_and_uncommitted_changes_are_told(tmp_path):
