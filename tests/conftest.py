@@ -247,11 +247,12 @@ def begin_with(store):
 
 
 def whole_timelines():
-    """Begin with the store in the settings, and load everybody's timeline."""
+    """Begin with the store in the settings, load everybody's timeline, and return the store."""
     people = list(Person.objects.values_list("id", flat=True))
     store = begin_with(get_timeline_store())
     epochs.get_or_begin(store)
     rebuild(store, people)
+    return store
 
 
 @pytest.fixture

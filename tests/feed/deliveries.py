@@ -19,8 +19,9 @@ def into(owner_id, post_ids):
     return [(post_id, np.array([owner_id])) for post_id in post_ids]
 
 
-def audited(store):
-    *_, (_, result) = audit(store)
+def audited(store, **options):
+    *_, (share, result) = audit(store, **options)
+    assert share == 1
     return result
 
 

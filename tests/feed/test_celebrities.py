@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accounts.follows import reader_ids
 from accounts.models import Follow, Person
 from feed import celebrities, epochs
-from feed.audit import Shown, audit
+from feed.audit import Shown
 from feed.due import due_ids
 from feed.follows import unfriend
 from feed.models import Celebrity, Epoch
@@ -122,7 +122,7 @@ def test_the_audit_knows_what_is_merged(store):
     assert found.ok
     assert found.merged == 2 * 4
 
-    *_, (_, shown) = audit(store, view=Shown)
+    shown = audited(store, view=Shown)
     assert shown.ok
     assert shown.merged == 0
 

@@ -40,8 +40,7 @@ pytestmark = pytest.mark.usefixtures("undelayed")
 @pytest.fixture
 def ring(settings, friends, transactional_db, redis):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def shown(owner_id):
@@ -69,8 +68,7 @@ def test_an_older_copy_of_redis_is_not_read(
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
     with redis_server(tmp_path) as (process, environment):
         keep_timelines_at(environment["REDIS_URL"])
-        whole_timelines()
-        ring = get_timeline_store()
+        ring = whole_timelines()
         old = posts_by(1, 3)
         deliver_pending(100)
         before = epochs.get_or_begin(ring).number

@@ -48,8 +48,7 @@ def store(request, settings, friends, redis, redis_environment):
     settings.CACHES = settings.CACHES | {"posts": post_cache(redis_environment["REDIS_URL"])}
     caches["posts"].clear()
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def write(author_id, body="text"):

@@ -5,7 +5,6 @@ import pytest
 from feed import epochs
 from feed.follows import unfriend
 from feed.timeline import read_page
-from feed.timeline_stores import get_timeline_store
 from tests.backends import stores_with
 from tests.conftest import client_of, whole_timelines
 from tests.feed.deliveries import audited, ids, posts_by
@@ -18,8 +17,7 @@ def store(request, settings, redis_url, redis, keep_timelines_at, friends):
     """A store that keeps eight posts per timeline."""
     keep_timelines_at(redis_url, capacity=CAPACITY)
     settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def shown(store, owner_id):

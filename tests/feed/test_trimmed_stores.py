@@ -11,7 +11,7 @@ from django.db import connection
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.timeline import read_page
-from feed.timeline_stores import get_timeline_store, timeline_stores
+from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.base import ALL
 from feed.timeline_stores.rule import Timeline
 from tests.backends import here
@@ -47,8 +47,7 @@ def small(request, settings, keep, friends):
     """A store that keeps eight posts per timeline."""
     keep(CAPACITY)
     settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 @pytest.fixture(params=PACKING)

@@ -1,9 +1,5 @@
 """The search for the highest rate that holds: on simulated services, and on a real one."""
 
-import json
-import os
-import subprocess
-import sys
 from itertools import combinations
 
 import pytest
@@ -17,6 +13,7 @@ from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
 from launch.variants import Variant
 from tests.lab.planted import BUSY
+from tests.lab.runs import run
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of
 
 CAPACITY = EXPERIMENTS["capacity"]
@@ -234,28 +231,20 @@ def test_other_experiments_have_no_limits(capsys):
     assert "fanout has no --limit-p99-ms" in capsys.readouterr().err
 
 
-def test_a_broken_limit_and_a_generator_that_was_the_limit_are_recorded(tmp_path):
+def test_a_broken_limit_and_a_generator_that_was_the_limit_are_recorded(tmp_path, monkeypatch):
     small = ("--people=30", "--friends=5", "--run-time=4s", "--users=20", "--loads=20rps")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "lab", "run", "capacity", "--shared", f"--variants={NAME}"),
-            *(*small, "--limit-p99-ms=0.01", f"--out={tmp_path}"),
-        ],
-        env=os.environ | BUSY,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    for name, value in BUSY.items():
+        monkeypatch.setenv(name, value)
 
-    (path,) = tmp_path.glob("*/result.json")
-    result = json.loads(path.read_text())
+    done = run(tmp_path, "capacity", f"--variants={NAME}", *small, "--limit-p99-ms=0.01")
+
+    result = done.result
     # A busy machine's figures aren't compared: 3.
-    assert done.returncode in (1, 3)
+    assert done.status in (1, 3)
     assert result["extra"].get("held") == 0, result["errors"]
     assert result["audit"]["ok"]
     assert any(error.startswith("broke: p99") for error in result["errors"])
     assert result["generator_saturated"]
     assert "--loads 20rps --users 20" in result["environment"]["command"]
     assert "--limit-p99-ms 0.01" in result["environment"]["command"]
-    is_named = "NOT HELD: clean" in (tmp_path / "report.md").read_text()
-    assert is_named == (done.returncode == 1)
+    assert ("NOT HELD: clean" in done.report) == (done.status == 1)

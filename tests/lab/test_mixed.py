@@ -1,8 +1,5 @@
 """Push and pull on posts and reads: on planted costs, and on a real service."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -13,6 +10,7 @@ from lab.experiments.mixed.costs import costs_of
 from lab.experiments.mixed.crossover import MOST_STEPS, Bracket, Nowhere, crossing
 from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
+from tests.lab.runs import run as laboratory
 from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of
 
 MIXED = EXPERIMENTS["mixed"]
@@ -250,18 +248,14 @@ def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
 
 
 def test_posts_and_reads_on_a_real_service(tmp_path):
-    command = [sys.executable, "-m", "lab", "run", "mixed", "--shared", "--loads=reads4"]
     small = ("--users=60", "--people=60", "--friends=58", "--run-time=1s", "--deep-share=0.5")
-    done = subprocess.run(
-        [*command, *small, "--variants=sqlite-outbox-setbased", f"--out={tmp_path}"],
-        capture_output=True,
-        text=True,
-        timeout=300,
+
+    done = laboratory(
+        tmp_path, "mixed", "--loads=reads4", "--variants=sqlite-outbox-setbased", *small
     )
 
-    (path,) = tmp_path.glob("*/result.json")
-    result = json.loads(path.read_text())
-    assert result["audit"]["ok"], done.stderr
+    result = done.result
+    assert result["audit"]["ok"]
     assert result["failures"] == 0, result["errors"]
     assert result["audit"]["posts"] == 12 * 2 + 120  # with the warm-up, and those before the load
     assert result["extra"]["reads"] == pytest.approx(4 * result["extra"]["posts"], rel=0.3)

@@ -5,11 +5,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
+import psutil
 import pytest
 
 from tests.lab.planted import PLANTED
+from tests.sessions import wait_until
 
 SMALL = ["--shared", "--users=20", "--people=100", "--friends=20", "--run-time=2s"]
 FIELDS = (
@@ -170,16 +171,16 @@ def test_a_dropped_delivery_is_seen_by_a_watched_reader_though_the_store_has_tri
     assert "lacked" in report
 
 
-def test_a_run_stopped_by_ctrl_c_keeps_its_measurements(tmp_path):
+def test_a_run_stopped_by_ctrl_c_keeps_its_measurements_and_leaves_no_process(tmp_path):
     running = subprocess.Popen(command(tmp_path, GOOD), stderr=subprocess.DEVNULL)
-    give_up_at = time.monotonic() + 240
-    while not (tmp_path / f"{GOOD}-1/requests.csv").exists():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.1)
+    wait_until((tmp_path / f"{GOOD}-1/requests.csv").exists, within_s=240)
+    children = psutil.Process(running.pid).children(recursive=True)
+    assert len(children) >= 5  # app servers, drainer, locust
 
     running.send_signal(signal.SIGINT)
     running.wait(timeout=120)
 
     assert running.returncode == 130
+    assert psutil.wait_procs(children, timeout=20)[1] == []
     assert results(tmp_path)[GOOD]["errors"] == ["interrupted"]
     assert "interrupted" in (tmp_path / "report.html").read_text()

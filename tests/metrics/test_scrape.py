@@ -11,7 +11,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from lab.faults.running import SEED
+from lab.faults.running import SEED, wait_for
 from launch.processes import free_port
 from metrics.scrape import may_scrape
 from tests.metrics.prometheus import metered, watch
@@ -209,10 +209,7 @@ def test_a_drainer_with_its_own_folder_answers_on_its_own_port(broken):
     posts = post(broken, seconds=0.3)
 
     expected = f'feed_posts_delivered_total{{store="setbased",strategy="outbox"}} {float(posts)}'
-    give_up_at = time.monotonic() + 60
-    while expected not in scraped(port):
-        assert time.monotonic() < give_up_at
-        time.sleep(0.1)
+    wait_for(lambda: expected in scraped(port), 60)
     assert "feed_posts_delivered" not in ask(broken, "/metrics")[1]
 
 

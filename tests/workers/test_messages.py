@@ -9,9 +9,9 @@ import pytest
 
 from feed.models import Post
 from feed.services import publish_post
-from feed.timeline_stores import get_timeline_store
 from tests.backends import QUEUE_STRATEGIES, WRITING_STORES, here
 from tests.conftest import whole_timelines
+from tests.sessions import wait_until
 from workers import messages
 from workers.messages import Messages
 
@@ -26,8 +26,7 @@ def strategy(request, settings, worker, friends, redis, monkeypatch):
 @pytest.fixture(params=here(WRITING_STORES))
 def store(request, settings, strategy):
     settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def timelines(store):
@@ -70,9 +69,7 @@ class Broker:
         self.sent.append(task)
 
     def await_sent(self, count):
-        give_up_at = time.monotonic() + 30
-        while len(self.sent) < count and time.monotonic() < give_up_at:
-            time.sleep(0.001)
+        wait_until(lambda: len(self.sent) >= count)
         return self.sent
 
 
@@ -105,8 +102,7 @@ def test_a_message_that_waits_is_not_sent_twice(broker):
     broker.is_free.set()
     outgoing.send("end")
 
-    while "end" not in broker.await_sent(1):
-        time.sleep(0.001)
+    wait_until(lambda: "end" in broker.sent)
     assert Counter(broker.sent)["ring"] <= 2  # one may be on its way already
 
 
