@@ -274,6 +274,13 @@ def client_of(person_id):
     return client
 
 
+def assert_refused(response, status):
+    """Assert that it is refused, with the reason as JSON."""
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+    assert response.json()
+
+
 @pytest.fixture
 def friends(db):
     """Persons 1, 2, 3 are friends of each other; 4 has no friends."""

@@ -7,18 +7,12 @@ import pytest
 from django.db import connections
 
 from feed.models import IdempotencyKey, Post
-from tests.conftest import client_of, whole_timelines
+from tests.conftest import assert_refused, client_of, whole_timelines
 
 
 def publish(client, key, body="hello"):
     headers = {} if key is None else {"Idempotency-Key": key}
     return client.post("/v1/posts/", {"body": body}, format="json", headers=headers)
-
-
-def assert_refused(response, status):
-    assert response.status_code == status
-    assert response["Content-Type"] == "application/json"
-    assert response.json()
 
 
 def test_a_repeated_request_answers_the_first_post_again(author):

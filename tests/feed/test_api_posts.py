@@ -5,19 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from feed.models import Post
-from tests.conftest import client_of
+from tests.conftest import assert_refused, client_of
 
 
 def publish(client, body="hello"):
     response = client.post("/v1/posts/", {"body": body}, format="json")
     assert response.status_code == 201
     return response.json()
-
-
-def assert_refused(response, status):
-    assert response.status_code == status
-    assert response["Content-Type"] == "application/json"
-    assert response.json()["detail"]
 
 
 def test_a_created_post_answers_its_four_fields_and_nothing_else(author):

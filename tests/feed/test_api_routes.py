@@ -3,17 +3,12 @@
 import pytest
 
 from feed.models import Post
+from tests.conftest import assert_refused
 
 INVALID = {
     "limit": ["-1", "0", "101", "abc", "1e9", "1.5", "%00", "9" * 30, ""],
     "before": ["-1", "0", "abc", "1e9", "%00", str(2**63), "9" * 5000, "null", ""],
 }
-
-
-def assert_refused(response, status):
-    assert response.status_code == status
-    assert response["Content-Type"] == "application/json"
-    assert response.json()
 
 
 @pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])

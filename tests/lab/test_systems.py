@@ -180,13 +180,6 @@ def test_others_may_not_without_consent(url, tmp_path, capsys):
     check_host(url, may=True)
 
 
-def test_a_target_needs_url_and_tokens(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "fanout", f"--variants={TARGET}"])
-
-    assert "--tokens" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("names", "times"), [([TARGET], 0), (["sqlite-pull"], 4), ([TARGET, "sqlite-pull"], 4)]
 )
