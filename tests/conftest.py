@@ -123,6 +123,16 @@ def created_posts_have_times():
     post_save.connect(read, Post, weak=False)
 
 
+@pytest.fixture
+def unreachable_database(transactional_db):
+    name = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = "/nowhere/feed.sqlite3"
+    yield
+    connection.close()
+    connection.settings_dict["NAME"] = name
+
+
 def database_url():
     """The URL of the test database, for another process."""
     database = connection.settings_dict
@@ -197,6 +207,22 @@ def redis(redis_url, keep_timelines_at):
     with contextlib.closing(client):
         client.flushdb()
         yield client
+
+
+@pytest.fixture
+def keep_few(settings, redis_url, redis, keep_timelines_at):
+    """Let stores keep so many posts per timeline; ``log`` compacts beyond so many records."""
+
+    def keep(capacity, *, log_records):
+        keep_timelines_at(redis_url, capacity=capacity)
+        table = settings.FEED_TIMELINE_STORES
+        log = {"url": redis_url, "capacity": capacity, "log_records": log_records}
+        settings.FEED_TIMELINE_STORES = table | {
+            "packed": table["packed"] | {"OPTIONS": {"capacity": capacity}},
+            "log": table["log"] | {"OPTIONS": log},
+        }
+
+    return keep
 
 
 @pytest.fixture(scope="session")

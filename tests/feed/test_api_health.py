@@ -4,10 +4,11 @@ import time
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
 from django.db.backends.signals import connection_created
 
 from feed.models import Post
+from metrics.backlog import Backlog
+from metrics.scrape import exposition
 from tests.conftest import client_of, whole_timelines
 from tests.proxies import proxy
 
@@ -17,16 +18,6 @@ pytestmark = pytest.mark.django_db(transaction=True)  # probes ask in threads of
 @pytest.fixture
 def anyone():
     return client_of(None)
-
-
-@pytest.fixture
-def unreachable_database(transactional_db):
-    name = connection.settings_dict["NAME"]
-    connection.close()
-    connection.settings_dict["NAME"] = "/nowhere/feed.sqlite3"
-    yield
-    connection.close()
-    connection.settings_dict["NAME"] = name
 
 
 @pytest.fixture
@@ -107,6 +98,18 @@ def test_without_its_database_the_service_is_up_and_not_ready(anyone, unreachabl
 
     assert response.status_code == 503
     assert response.json() == {"status": "unready", "database": "unavailable"}
+
+
+def test_without_its_database_the_other_metrics_are_exported(
+    unreachable_database, settings, tmp_path
+):
+    settings.METRICS_DIR = str(tmp_path)
+
+    text = exposition(Backlog()).decode()
+
+    assert "feed_database_up 0.0" in text
+    assert "feed_service_info{" in text
+    assert "feed_backlog_posts" not in text
 
 
 def test_probes_keep_their_connections(anyone, friends):

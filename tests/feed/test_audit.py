@@ -15,8 +15,8 @@ from feed.models import Post, SetBasedEntry
 from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.packed import Packed
-from tests.conftest import begin_with, whole_timelines
-from tests.feed.deliveries import audited, posts_by
+from tests.conftest import whole_timelines
+from tests.feed.deliveries import audited, opened, posts_by
 
 
 @pytest.fixture
@@ -56,13 +56,6 @@ def test_an_id_without_a_post_is_unexpected(posts):
     assert not result.ok
 
 
-def with_timelines(store):
-    """Let everybody have a whole timeline in this store, without posts."""
-    begin_with(store)
-    store.activate(store.create([1, 2, 3, 4]), through=0)
-    return store
-
-
 class Duplicating(Packed):
     """Returns one delivery twice."""
 
@@ -72,7 +65,7 @@ class Duplicating(Packed):
 
 
 def test_a_repeated_delivery_is_duplicated(posts):
-    timeline = with_timelines(Duplicating("duplicating"))
+    timeline = opened(Duplicating("duplicating"), 1, 2, 3, 4)
     timeline.deliver(posts)
 
     result = found(timeline)
@@ -101,7 +94,7 @@ class Trimmed(Packed):
 
 @pytest.mark.parametrize(("kept", "missing"), [(2, 0), (3, 0), (1, 3)])
 def test_a_trimmed_timeline_must_hold_only_its_newest_posts(posts, kept, missing):
-    timeline = with_timelines(Trimmed(kept))
+    timeline = opened(Trimmed(kept), 1, 2, 3, 4)
     timeline.deliver(posts)
 
     assert counts(found(timeline)) == (7, missing, 0, 0)

@@ -4,10 +4,9 @@ import pytest
 
 from feed import epochs
 from feed.follows import unfriend
-from feed.timeline import read_page
 from tests.backends import stores_with
 from tests.conftest import client_of, whole_timelines
-from tests.feed.deliveries import audited, ids, posts_by
+from tests.feed.deliveries import audited, ids, posts_by, whole_feed
 
 CAPACITY = 8
 
@@ -20,21 +19,12 @@ def store(request, settings, redis_url, redis, keep_timelines_at, friends):
     return whole_timelines()
 
 
-def shown(store, owner_id):
-    """Return a whole feed, read in pages."""
-    found, before = [], None
-    while page := read_page(store, owner_id, before=before, limit=3).ids:
-        found += page
-        before = page[-1]
-    return found
-
-
 def test_the_newest_are_kept_and_pages_end_with_them(store):
     posts = posts_by(1, 30)
     for start in range(0, 30, 5):
         store.deliver(posts[start : start + 5])
 
-    assert shown(store, 2) == store.members(2) == ids(reversed(posts[-CAPACITY:]))
+    assert whole_feed(store, 2) == store.members(2) == ids(reversed(posts[-CAPACITY:]))
     assert audited(store).ok
 
 
@@ -44,7 +34,7 @@ def test_late_and_repeated_posts_replace_no_newer_ones(store):
 
     store.deliver(posts)
 
-    assert shown(store, 2) == ids(reversed(posts[-CAPACITY:]))
+    assert whole_feed(store, 2) == ids(reversed(posts[-CAPACITY:]))
 
 
 def test_a_batch_of_several_portions_is_delivered_whole(store, monkeypatch):
@@ -53,7 +43,7 @@ def test_a_batch_of_several_portions_is_delivered_whole(store, monkeypatch):
 
     store.deliver(posts)
 
-    assert [shown(store, owner) for owner in (1, 2, 3)] == [ids(reversed(posts))] * 3
+    assert [whole_feed(store, owner) for owner in (1, 2, 3)] == [ids(reversed(posts))] * 3
 
 
 def test_what_is_lost_stays_lost_and_the_audit_says_so(store, redis):
@@ -63,18 +53,18 @@ def test_what_is_lost_stays_lost_and_the_audit_says_so(store, redis):
 
     store.deliver(posts[2:])
 
-    assert shown(store, 2) == ids(posts[2:])
+    assert whole_feed(store, 2) == ids(posts[2:])
     assert audited(store).missing == 2
 
 
-def test_nothing_of_a_friendship_that_has_ended_is_shown(store):
+def test_nothing_of_a_friendship_that_has_ended_is_whole_feed(store):
     store.deliver([*posts_by(1, 2), *posts_by(3, 1)])
 
     unfriend(1, 2)
 
     new = posts_by(3, 1)
     store.deliver(new)
-    assert shown(store, 2) == ids(new)
+    assert whole_feed(store, 2) == ids(new)
 
 
 def test_a_new_epoch_begins_with_empty_timelines(store, undelayed):
@@ -82,7 +72,7 @@ def test_a_new_epoch_begins_with_empty_timelines(store, undelayed):
 
     epochs.begin(store)
 
-    assert shown(store, 2) == []
+    assert whole_feed(store, 2) == []
 
 
 @pytest.mark.django_db(transaction=True)

@@ -23,9 +23,8 @@ PUSHED = here(stores_with(is_healing=True, is_computed_on_read=False))
 
 
 @pytest.fixture(params=PUSHED)
-def store(request, settings, friends, redis_url, redis, keep_timelines_at):
+def store(request, settings, friends, redis):
     """A store that delivers only to readers; person 1 is a friend of 2 and 3."""
-    keep_timelines_at(redis_url)
     settings.FEED_TIMELINE_STORE = request.param
     settings.FEED_ACTIVE_DAYS = 7
     Epoch.objects.all().delete()

@@ -10,7 +10,7 @@ from lab.live import curves, shown
 from lab.live.figures import History, Rates, Sample
 from lab.live.load import COUNTS, LiveLoad
 from lab.systems.api import Person
-from tests.locustfiles.load import standing_in
+from tests.answering import standing_in
 
 PEOPLE = [Person(number, f"token{number}") for number in range(1, 11)]
 

@@ -1,10 +1,9 @@
 """Services that aren't ours: measured and audited through their API alone."""
 
 import re
-import shutil
 import time
 from contextlib import contextmanager
-from threading import Thread
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +19,7 @@ from lab.systems.service import AdapterService, TargetService
 from lab.systems.variants import TARGET, adapters, check_host
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Seed, Service, as_audit
+from tests.answering import running
 from tests.lab.planted import target as planted
 from tests.lab.runs import run
 from tests.lab.test_report import result
@@ -41,12 +41,8 @@ def serving(fault=""):
     """A target in this process with its people; yields it, its API and them."""
     people = [Person(it, f"token-{it}") for it in range(1, 1 + PEOPLE)]
     target = planted.Target({it.token: it.id for it in people}, RING, fault)
-    thread = Thread(target=target.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield target, Api(f"http://127.0.0.1:{target.server_port}"), people
-    target.shutdown()
-    thread.join()
-    target.server_close()
+    with running(target):
+        yield target, Api(f"http://127.0.0.1:{target.server_port}"), people
 
 
 def audited(fault, unknown_outcomes=0):
@@ -250,9 +246,9 @@ def adapter(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "adapter.toml").write_text(
         'servers = []\npackages = ["urllib3"]\nseed = ["-c", "pass"]\nworkers = []\n'
-        'web = ["-m", "target"]\n'
+        'web = ["-m", "tests.lab.planted.target"]\n'
     )
-    shutil.copy(planted.__file__, folder)
+    (folder / "tests").symlink_to(Path("tests").resolve())
     monkeypatch.setattr(variants, "ADAPTERS", folder.parent)
     monkeypatch.setenv("FAULT", "drop")
     return folder

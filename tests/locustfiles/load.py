@@ -1,13 +1,10 @@
 """A small service of real processes, and Locust runs against it."""
 
 import csv
-import json
 import re
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from launch.processes import Processes
 from launch.service import Seed, Service
@@ -26,42 +23,6 @@ def serving(variant, folder, people=PEOPLE, friends=20):
         service.prepare(Seed(people=people, friends=friends))
         service.start()
         yield service
-
-
-@contextmanager
-def standing_in(answer):
-    """Serve what ``answer(method, path, headers)`` returns as status and content; yield the URL.
-
-    Status 0 closes the connection.
-    """
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, content = answer(self.command, self.path, self.headers)
-            if not status:
-                self.close_connection = True
-                return
-            body = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def do_POST(self):
-            self.do_GET()
-
-        def log_message(self, *args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 class Run:

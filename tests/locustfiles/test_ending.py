@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.locustfiles.load import Run, serving, standing_in
+from tests.answering import standing_in
+from tests.locustfiles.load import Run, serving
 
 GENEROUS = ("--fail-p99-ms=60000", "--fail-lag-ms=60000", "--fail-ratio=0.9")
 LOOKED_FOR = re.compile(

@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from tests.locustfiles.load import Run, standing_in
+from tests.answering import standing_in
+from tests.locustfiles.load import Run
 
 USERS = 5
 

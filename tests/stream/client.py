@@ -54,9 +54,9 @@ def ask(port, token, last_id="", timeout_s=60):
 class Client(Thread):
     """Reads a person's stream, and comes back until it is stopped."""
 
-    def __init__(self, person_id, port, token=None):
+    def __init__(self, person_id, port):
         super().__init__()
-        self._token, self._port = token or token_of(person_id), port
+        self._token, self._port = token_of(person_id), port
         self.events = []
         """(event, data, monotonic time) each."""
         self.last_id, self.opened, self._is_stopped = "", 0, False

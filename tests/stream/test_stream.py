@@ -110,19 +110,6 @@ def test_a_stream_ends_when_its_person_is_deactivated(process):
     assert client.statuses[0] == 200
 
 
-def test_a_log_out_ends_its_stream(tmp_path):
-    person = {"username": "ada", "password": "a long pass phrase"}
-    web = client_of(None)
-    web.post("/v1/signup/", person, format="json")
-    tokens = web.post("/v1/token/", person, format="json").json()
-    with (
-        streaming(tmp_path) as (_, port),
-        reading(client := Client(None, port, token=tokens["access"])),
-    ):
-        web.post("/v1/token/logout/", {"refresh": tokens["refresh"]}, format="json")
-        wait_until(lambda: 401 in client.statuses, LONG_S)
-
-
 @pytest.mark.parametrize("token", ["", "nonsense"])
 def test_without_a_valid_token_there_is_no_stream(process, token):
     http, answer = ask(process[1], token)

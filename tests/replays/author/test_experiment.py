@@ -27,7 +27,8 @@ from replays.author.effects import effects
 from replays.author.factors import FACTORS, FACTORS_OF_OURS
 from replays.author.service import TOKENS, AuthorService
 from replays.author.variants import CROSSED, STEPS, Crossing, named
-from tests.locustfiles.load import Run, standing_in
+from tests.answering import standing_in
+from tests.locustfiles.load import Run
 
 NOWHERE = "/nowhere/at-all"
 TAGS = [f"{number:032x}" for number in range(3)]
