@@ -2,14 +2,12 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing
 from datetime import timedelta
 from subprocess import DEVNULL
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from django.db import connection
 from django.db.models.functions import Now
 from django.utils import timezone
 from redis import Redis
@@ -32,6 +30,7 @@ from launch.servers.base import installed
 from runtime.remembered import forget_all
 from tests.conftest import client_of, end_friendship, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
+from tests.parallel import in_a_thread
 from workers import chunks
 
 pytestmark = pytest.mark.usefixtures("undelayed")
@@ -319,13 +318,9 @@ def test_a_friendship_that_changes_during_a_rebuild_is_shown(
     deliver_pending(100)
     TimelineFloor.objects.all().delete()
 
-    def end_friendship():
-        with closing(connection):
-            unfriend(1, 2)
-
     def due_before(owner_id):
         found = posts_due(owner_id)
-        ending.append(pool.submit(end_friendship))
+        ending.append(pool.submit(in_a_thread, unfriend, 1, 2))
         wait(ending, 0.5)
         return found
 

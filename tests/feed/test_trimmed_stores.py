@@ -1,8 +1,6 @@
 """The contract of healing stores with a capacity: those on Redis, and ``packed``."""
 
 import random
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import numpy as np
 import pytest
@@ -17,6 +15,7 @@ from feed.timeline_stores.rule import Timeline
 from tests.backends import here
 from tests.conftest import begin_with, make_people, whole_timelines
 from tests.feed.deliveries import audited, ids, into, opened, posts_by, whole_feed
+from tests.parallel import in_parallel
 
 PACKING = here(["ring", "log", "packed"])
 CAPACITY = 8
@@ -164,17 +163,10 @@ def test_a_too_large_id_is_refused_and_nothing_is_written(packing):
 @pytest.mark.parametrize("alias", PACKING)
 def test_two_concurrent_deliveries_of_a_batch_deliver_once(alias, redis, transactional_db):
     make_people(200, [(1, n) for n in range(2, 201)])
-    store, together = opened(timeline_stores[alias], *range(1, 201)), Barrier(2)
+    store = opened(timeline_stores[alias], *range(1, 201))
     posts = posts_by(1, 50)
 
-    def deliver():
-        together.wait()
-        store.deliver(posts)
-        connection.close()
-
-    with ThreadPoolExecutor(2) as pool:
-        for attempt in [pool.submit(deliver) for _ in range(2)]:
-            attempt.result()
+    assert in_parallel(2 * [lambda: store.deliver(posts)]) == [None, None]
 
     assert all(sorted(store.members(owner)) == ids(posts) for owner in range(1, 201))
 
