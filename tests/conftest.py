@@ -123,6 +123,16 @@ def created_posts_have_times():
     post_save.connect(read, Post, weak=False)
 
 
+@pytest.fixture
+def unreachable_database(transactional_db):
+    name = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = "/nowhere/feed.sqlite3"
+    yield
+    connection.close()
+    connection.settings_dict["NAME"] = name
+
+
 def database_url():
     """The URL of the test database, for another process."""
     database = connection.settings_dict
@@ -199,6 +209,22 @@ def redis(redis_url, keep_timelines_at):
         yield client
 
 
+@pytest.fixture
+def keep_few(settings, redis_url, redis, keep_timelines_at):
+    """Let stores keep so many posts per timeline; ``log`` compacts beyond so many records."""
+
+    def keep(capacity, *, log_records):
+        keep_timelines_at(redis_url, capacity=capacity)
+        table = settings.FEED_TIMELINE_STORES
+        log = {"url": redis_url, "capacity": capacity, "log_records": log_records}
+        settings.FEED_TIMELINE_STORES = table | {
+            "packed": table["packed"] | {"OPTIONS": {"capacity": capacity}},
+            "log": table["log"] | {"OPTIONS": log},
+        }
+
+    return keep
+
+
 @pytest.fixture(scope="session")
 def celery_worker(redis_environment):
     """A Celery worker for the whole test session."""
@@ -247,11 +273,12 @@ def begin_with(store):
 
 
 def whole_timelines():
-    """Begin with the store in the settings, and load everybody's timeline."""
+    """Begin with the store in the settings, load everybody's timeline, and return the store."""
     people = list(Person.objects.values_list("id", flat=True))
     store = begin_with(get_timeline_store())
     epochs.get_or_begin(store)
     rebuild(store, people)
+    return store
 
 
 @pytest.fixture
@@ -271,6 +298,13 @@ def client_of(person_id):
         ((_, token),) = access_tokens([person_id])
         client.credentials(HTTP_AUTHORIZATION=f"Bearer {token}")
     return client
+
+
+def assert_refused(response, status):
+    """Assert that it is refused, with the reason as JSON."""
+    assert response.status_code == status
+    assert response["Content-Type"] == "application/json"
+    assert response.json()
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Calls in parallel, each in a thread with its own connection to the database."""
+"""Calls in threads, each with its own connection to the database."""
 
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -21,3 +21,11 @@ def in_parallel(calls):
 
     with ThreadPoolExecutor(len(calls)) as pool:
         return list(pool.map(run, calls))
+
+
+def in_a_thread(work, *args, **kwargs):
+    """Work in this thread, which is not the test's own: close its connection."""
+    try:
+        return work(*args, **kwargs)
+    finally:
+        connection.close()

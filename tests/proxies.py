@@ -1,4 +1,4 @@
-"""A TCP proxy in front of a server, which puts it far away, or lets its answers be lost."""
+"""A TCP proxy in front of a server: it counts, puts the server far away, or loses its answers."""
 
 import socket
 import threading
@@ -8,11 +8,14 @@ from queue import SimpleQueue
 
 
 class Proxy:
-    """Each direction takes ``delay_s``; while ``is_silent``, nothing comes back."""
+    """Each direction takes ``delay_s``; while ``is_silent``, nothing comes back.
+
+    ``exchanges``: how often a client wrote after it had got an answer.
+    """
 
     def __init__(self, listener, server, delay_s):
         self.port = listener.getsockname()[1]
-        self.delay_s, self.is_silent, self.connections = delay_s, False, 0
+        self.delay_s, self.is_silent, self.exchanges = delay_s, False, 0
         self._listener, self._server, self._sockets = listener, server, []
 
     def accept(self):
@@ -21,9 +24,9 @@ class Proxy:
                 client, _ = self._listener.accept()
                 server = socket.create_connection(self._server)
                 self._sockets += [client, server]
-                self.connections += 1
-                self._pump(client, server, lambda: False)
-                self._pump(server, client, lambda: self.is_silent)
+                last = [client]
+                self._pump(client, server, client, last)
+                self._pump(server, client, client, last)
 
     def close(self):
         for it in (self._listener, *self._sockets):
@@ -31,10 +34,10 @@ class Proxy:
                 it.shutdown(socket.SHUT_RDWR)
             it.close()
 
-    def _pump(self, source, target, is_lost):
+    def _pump(self, source, target, client, last):
         arriving = SimpleQueue()
         _start(self._receive, source, arriving)
-        _start(self._pass_on, target, arriving, is_lost)
+        _start(self._pass_on, target, arriving, client, last)
 
     def _receive(self, source, arriving):
         data = b"first"
@@ -45,7 +48,8 @@ class Proxy:
                 data = b""
             arriving.put((time.monotonic() + self.delay_s, data))
 
-    def _pass_on(self, target, arriving, is_lost):
+    def _pass_on(self, target, arriving, client, last):
+        """Pass on what arrives; ``last[0]`` is to whom something was passed on last."""
         with suppress(OSError):
             while True:
                 at, data = arriving.get()
@@ -53,8 +57,12 @@ class Proxy:
                 if not data:
                     target.shutdown(socket.SHUT_WR)
                     return
-                if not is_lost():
-                    target.sendall(data)
+                if target is client and self.is_silent:
+                    continue
+                if target is not last[0]:
+                    self.exchanges += target is not client
+                    last[0] = target
+                target.sendall(data)
 
 
 def _start(work, *arguments):

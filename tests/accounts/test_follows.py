@@ -58,19 +58,6 @@ def test_a_request_ends(pair, end_it, friends):
     assert (1, 4) not in pairs()
 
 
-@pytest.mark.parametrize("by", [(1, 4), (4, 1)])
-def test_nobody_befriends_somebody_across_a_block_until_it_is_taken_back(by, friends):
-    ask(4, 1)
-    block(*by)
-
-    for pair in ((1, 4), (4, 1)):
-        with pytest.raises(Person.DoesNotExist):
-            ask(*pair)
-    unblock(*by)
-
-    assert [ask(1, 4), ask(4, 1)] == [RequestState.WAITING, RequestState.ACCEPTED]
-
-
 def test_both_get_a_version_that_they_had_not(friends):
     end_friendship(1, 2)
     first = versions()

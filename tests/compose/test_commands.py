@@ -1,24 +1,11 @@
-import os
-import subprocess
-import sys
-
 import pytest
 from django.core.management import get_commands, load_command_class
 
+from tests.commands import python
 from tests.compose.project import COMMANDS, OURS, WEB, environment
 
 ONLY_LOOK = {"locust": "--list"}
 """Makes a program parse its command line and exit."""
-
-
-def run(argv, name):
-    return subprocess.run(
-        [sys.executable, *argv],
-        env={**os.environ, **environment(name)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
 
 
 def test_every_command_of_the_image_is_tested():
@@ -40,15 +27,16 @@ def test_management_commands_accept_their_options(name):
 def test_programs_accept_their_options(name):
     program, *options = COMMANDS[name]
 
-    done = run(["-m", program, *options, ONLY_LOOK[program]], name)
+    done = python("-m", program, *options, ONLY_LOOK[program], **environment(name))
 
     assert done.returncode == 0, done.stderr
     # Some programs print help instead of an error.
-    wrong = run(["-m", program, *options, "--no-such-option", ONLY_LOOK[program]], name)
+    no_such = ("--no-such-option", ONLY_LOOK[program])
+    wrong = python("-m", program, *options, *no_such, **environment(name))
     assert wrong.returncode != 0
 
 
 def test_the_service_starts_with_the_settings_of_the_example():
-    done = run(["manage.py", "check"], "app")
+    done = python("manage.py", "check", **environment("app"))
 
     assert done.returncode == 0, done.stderr

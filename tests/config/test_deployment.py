@@ -1,8 +1,6 @@
 """The settings that docs/running.md names for production, and what they refuse."""
 
-import os
 import re
-import subprocess
 import sys
 from contextlib import closing
 from http.client import HTTPConnection
@@ -12,6 +10,7 @@ import pytest
 
 from launch.processes import Processes, free_port
 from runtime.logs import MOST
+from tests.commands import python
 
 PRODUCTION = {
     "HTTPS": "1",
@@ -19,8 +18,8 @@ PRODUCTION = {
     "SECRET_KEY": "Wq3-x9Z_" * 8,
     "TRUSTED_PROXIES": "1",
 }
-CHECK = [sys.executable, "manage.py", "check", "--deploy", "--fail-level=WARNING"]
-GUNICORN = [sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py"]
+CHECK = ["manage.py", "check", "--deploy", "--fail-level=WARNING"]
+GUNICORN = ["-m", "gunicorn", "--config=config/gunicorn.py"]
 WRONG = {
     "DEBUG": ("1", "security.W018"),
     "SECRET_KEY": ("too short", "security.W009"),
@@ -31,10 +30,7 @@ WRONG = {
 
 
 def run(argv, tmp_path, **env):
-    database = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"}
-    return subprocess.run(
-        argv, env=os.environ | database | env, capture_output=True, text=True, timeout=60
-    )
+    return python(*argv, **{"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"} | env)
 
 
 def test_the_deployment_checks_find_nothing_in_the_documented_settings(tmp_path):
@@ -67,7 +63,7 @@ def production(tmp_path_factory):
     with Processes(folder) as processes:
         env = PRODUCTION | {"DATABASE_URL": f"sqlite:///{folder}/feed.sqlite3", "WEB_WORKERS": "1"}
         own = {"PROMETHEUS_MULTIPROC_DIR": f"{folder}/metrics"}
-        processes.start("web", [*GUNICORN, f"--bind=127.0.0.1:{port}"], env | own)
+        processes.start("web", [sys.executable, *GUNICORN, f"--bind=127.0.0.1:{port}"], env | own)
         processes.wait_until("web", lambda: "Booting worker" in processes.log_tail("web"))
         yield port, folder / "web.log"
 

@@ -1,10 +1,8 @@
 """What every app server does, and how it starts and ends."""
 
 import json
-import os
 import signal
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
@@ -16,9 +14,10 @@ import psutil
 import pytest
 
 from launch.processes import Processes, free_port
+from tests.commands import python
 
 SERVERS = {"gunicorn": {"WEB_THREADS": "4"}, "granian": {"WEB_THREADS": "2"}}
-SERVE = (sys.executable, "-m", "config.serve")
+SERVE = ("-m", "config.serve")
 WITHIN_S = 60
 
 
@@ -79,7 +78,7 @@ def web(request, tmp_path_factory):
     migrate = (sys.executable, "manage.py", "migrate", "--verbosity=0")
     with Processes(folder / "logs") as processes:
         processes.call("migrate", migrate, env)
-        processes.start("web", [*SERVE, f"--bind=127.0.0.1:{port}"], env)
+        processes.start("web", [sys.executable, *SERVE, f"--bind=127.0.0.1:{port}"], env)
         web = Served(processes, port, folder)
         processes.wait_until("web", web.answers)
         yield web
@@ -87,10 +86,7 @@ def web(request, tmp_path_factory):
 
 def failed_start(folder, *options, **environment):
     database = {"DATABASE_URL": f"sqlite:///{folder}/feed.sqlite3"}
-    env = os.environ | database | environment
-    done = subprocess.run(
-        [*SERVE, *options], env=env, capture_output=True, text=True, timeout=WITHIN_S
-    )
+    done = python(*SERVE, *options, **database, **environment)
     assert done.returncode != 0
     return done.stderr
 

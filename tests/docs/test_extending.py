@@ -1,14 +1,13 @@
 """Runs docs/extending.md as printed."""
 
 import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.commands import python
 
 PAGE = Path("docs/extending.md").read_text()
 FILES = dict(re.findall(r"`([\w/.]+)`:\n\n```python\n(.*?)```", PAGE, re.DOTALL))
@@ -51,16 +50,13 @@ def folder(tmp_path_factory):
 def command(folder):
     """Run a command of the page in the folder, after makemigrations; return the result."""
     variables = dict(variable.split("=") for variable in VARIABLES.split())
-    env = os.environ | variables | {"PYTHONPATH": str(folder)}
 
     def run(line, *options):
         program, *arguments = shlex.split(line)
         assert program == ".venv/bin/python"
         if arguments[:2] == ["-m", "lab"]:
             arguments[:2] = ["-c", LABORATORY]
-        return subprocess.run(
-            [sys.executable, *arguments, *options], env=env, capture_output=True, text=True
-        )
+        return python(*arguments, *options, **variables, PYTHONPATH=str(folder))
 
     assert run(MIGRATE).returncode == 0
     return run

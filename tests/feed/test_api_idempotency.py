@@ -1,24 +1,17 @@
 """The Idempotency-Key header: a repeated request creates one post."""
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from functools import partial
 
 import pytest
-from django.db import connections
 
 from feed.models import IdempotencyKey, Post
-from tests.conftest import client_of, whole_timelines
+from tests.conftest import assert_refused, client_of, whole_timelines
+from tests.parallel import in_parallel
 
 
 def publish(client, key, body="hello"):
     headers = {} if key is None else {"Idempotency-Key": key}
     return client.post("/v1/posts/", {"body": body}, format="json", headers=headers)
-
-
-def assert_refused(response, status):
-    assert response.status_code == status
-    assert response["Content-Type"] == "application/json"
-    assert response.json()
 
 
 def test_a_repeated_request_answers_the_first_post_again(author):
@@ -111,19 +104,13 @@ def test_a_key_whose_post_was_deleted_is_not_found(author):
 def test_parallel_requests_with_one_key_create_one_post(author, settings, timeline):
     settings.FEED_TIMELINE_STORE = timeline
     whole_timelines()
-    start = Barrier(50)
+    clients = [client_of(1) for _ in range(50)]
 
-    def request(_):
-        client = client_of(1)
-        try:
-            start.wait(timeout=30)
-            response = publish(client, "key")
-            return response.status_code, response.json()["id"], "Idempotent-Replayed" in response
-        finally:
-            connections.close_all()
+    def request(client):
+        response = publish(client, "key")
+        return response.status_code, response.json()["id"], "Idempotent-Replayed" in response
 
-    with ThreadPoolExecutor(50) as threads:
-        answers = list(threads.map(request, range(50)))
+    answers = in_parallel([partial(request, client) for client in clients])
 
     post = Post.objects.get()
     assert {answer[:2] for answer in answers} == {(201, post.id)}

@@ -8,15 +8,15 @@ from django.core.management import CommandError, call_command
 
 from accounts.models import Follow
 from feed import timeline
-from feed.audit import AcceptedPost, Shown, audit
+from feed.audit import AcceptedPost, Shown
 from feed.delivery import deliver
 from feed.due import due_ids
 from feed.models import Post, SetBasedEntry
 from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
 from feed.timeline_stores.packed import Packed
-from tests.conftest import begin_with, whole_timelines
-from tests.feed.deliveries import posts_by
+from tests.conftest import whole_timelines
+from tests.feed.deliveries import audited, opened, posts_by
 
 
 @pytest.fixture
@@ -28,10 +28,8 @@ def posts(settings, friends):
     return [*mine, publish_post(author_id=4, body="stranger's").post]
 
 
-def found(timeline=None, accepted=()):
-    *_, (share, result) = audit(timeline or get_timeline_store(), accepted)
-    assert share == 1
-    return result
+def found(timeline=None, **options):
+    return audited(timeline or get_timeline_store(), **options)
 
 
 def counts(result):
@@ -58,13 +56,6 @@ def test_an_id_without_a_post_is_unexpected(posts):
     assert not result.ok
 
 
-def with_timelines(store):
-    """Let everybody have a whole timeline in this store, without posts."""
-    begin_with(store)
-    store.activate(store.create([1, 2, 3, 4]), through=0)
-    return store
-
-
 class Duplicating(Packed):
     """Returns one delivery twice."""
 
@@ -74,7 +65,7 @@ class Duplicating(Packed):
 
 
 def test_a_repeated_delivery_is_duplicated(posts):
-    timeline = with_timelines(Duplicating("duplicating"))
+    timeline = opened(Duplicating("duplicating"), 1, 2, 3, 4)
     timeline.deliver(posts)
 
     result = found(timeline)
@@ -103,7 +94,7 @@ class Trimmed(Packed):
 
 @pytest.mark.parametrize(("kept", "missing"), [(2, 0), (3, 0), (1, 3)])
 def test_a_trimmed_timeline_must_hold_only_its_newest_posts(posts, kept, missing):
-    timeline = with_timelines(Trimmed(kept))
+    timeline = opened(Trimmed(kept), 1, 2, 3, 4)
     timeline.deliver(posts)
 
     assert counts(found(timeline)) == (7, missing, 0, 0)
@@ -192,8 +183,7 @@ def beyond(settings, friends, redis_url, redis, keep_timelines_at, monkeypatch):
 
 
 def shown():
-    *_, (_, result) = audit(get_timeline_store(), view=Shown)
-    return result
+    return found(view=Shown)
 
 
 def test_every_feed_is_read_to_its_end(beyond):
@@ -215,41 +205,29 @@ def test_deleted_posts_beyond_the_capacity_may_be_shown_or_not(beyond):
     assert counts(shown()) == (3 * 11, 0, 0, 0)
 
 
-@pytest.fixture
-def answer(monkeypatch):
-    """Return a function that changes what the database answers for older pages."""
-
-    def plant(change):
-        monkeypatch.setattr(
-            timeline, "due_ids", lambda *args, **page: change(due_ids(*args, **page))
-        )
-
-    return plant
+def answer(monkeypatch, change):
+    """Change what the database answers for older pages."""
+    monkeypatch.setattr(timeline, "due_ids", lambda *args, **page: change(due_ids(*args, **page)))
 
 
-def test_an_old_post_that_no_page_shows_is_missing(beyond, answer):
-    answer(lambda ids: [post_id for post_id in ids if post_id != beyond[1].id])
+@pytest.mark.parametrize(
+    ("change", "found_wrong"),
+    [
+        (lambda ids, old: [it for it in ids if it != old[1].id], (3, 0, 0)),
+        (lambda ids, old: [old[2].id, *ids] if ids[-1] == old[0].id else ids, (0, 3, 0)),
+        (lambda ids, old: [*ids, 999] if ids[-1] == old[0].id else ids, (0, 0, 3)),
+    ],
+    ids=["on no page", "on two pages", "by no friend"],
+)
+def test_what_is_wrong_beyond_the_capacity_is_found(change, found_wrong, beyond, monkeypatch):
+    answer(monkeypatch, lambda ids: change(ids, beyond))
 
-    assert counts(shown()) == (3 * 12, 3, 0, 0)
+    assert counts(shown()) == (3 * 12, *found_wrong)
     assert found().ok
 
 
-def test_an_old_post_that_two_pages_show_is_duplicated(beyond, answer):
-    answer(lambda ids: [beyond[2].id, *ids] if ids[-1] == beyond[0].id else ids)
-
-    assert shown().duplicated == 3
-    assert found().ok
-
-
-def test_an_old_post_by_no_friend_is_unexpected(beyond, answer):
-    answer(lambda ids: [*ids, 999] if ids[-1] == beyond[0].id else ids)
-
-    assert counts(shown()) == (3 * 12, 0, 0, 3)
-    assert found().ok
-
-
-def test_the_command_reads_every_feed_to_its_end_when_asked(beyond, answer, capsys):
-    answer(lambda ids: ids[:-1] if ids[-1] == beyond[0].id else ids)
+def test_the_command_reads_every_feed_to_its_end_when_asked(beyond, monkeypatch, capsys):
+    answer(monkeypatch, lambda ids: ids[:-1] if ids[-1] == beyond[0].id else ids)
 
     call_command("audit_timelines")
     with pytest.raises(SystemExit):

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from feed import backlog
 from feed.delivery import deliver_pending
 from feed.models import Poison, Post
+from metrics.backlog import Backlog
 from runtime.remembered import forget_all
 from tests.conftest import client_of, whole_timelines
 from tests.sessions import analyze
@@ -33,12 +34,20 @@ def readiness():
     return client_of(None).get("/readyz")
 
 
+def accepts_posts():
+    """Return what Prometheus is told."""
+    (metric,) = [it for it in Backlog().collect() if it.name == "feed_accepts_posts"]
+    return metric.samples[0].value
+
+
 def test_posts_are_refused_while_the_oldest_one_waits_for_too_long(author):
     assert publish(author).status_code == 201
+    assert accepts_posts() == 1
     Post.objects.update(created_at=LONG_AGO)
 
     refused = publish(author)
 
+    assert accepts_posts() == 0
     assert refused.status_code == 503
     assert refused["Retry-After"] == "10"
     assert refused.json() == {

@@ -5,7 +5,7 @@ from contextlib import closing
 from threading import Event
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import connection
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from accounts.follows import reader_ids
 from accounts.models import Follow, Person
 from feed import celebrities, epochs
-from feed.audit import Shown, audit
+from feed.audit import Shown
 from feed.due import due_ids
 from feed.follows import unfriend
 from feed.models import Celebrity, Epoch
@@ -25,16 +25,17 @@ from tests.conftest import befriend, make_people
 from tests.feed.deliveries import audited, ids, posts_by
 from workers.chunks import plan_chunks
 
+IN_ONE = pytest.mark.parametrize("store", ["setbased"], indirect=True)
+"""For what doesn't depend on the store."""
 PUSHED = here(alias for alias in HEALING_STORES if alias != "pull")
 PEOPLE = range(1, 6)
 FAN, OTHER = 2, 3
 
 
 @pytest.fixture(params=PUSHED)
-def store(request, settings, db, redis_url, redis, keep_timelines_at, monkeypatch):
+def store(request, settings, db, redis, monkeypatch):
     """Person 1 has four friends, which is too many; 2 and 3 are friends too."""
     make_people(5, [*((1, other) for other in PEOPLE[1:]), (FAN, OTHER)])
-    keep_timelines_at(redis_url)
     settings.FEED_TIMELINE_STORE = request.param
     settings.FEED_PULL_ABOVE = 3
     monkeypatch.setattr(celebrities, "ENTERING_S", -1)  # the clock may stand still
@@ -122,11 +123,12 @@ def test_the_audit_knows_what_is_merged(store):
     assert found.ok
     assert found.merged == 2 * 4
 
-    *_, (_, shown) = audit(store, view=Shown)
+    shown = audited(store, view=Shown)
     assert shown.ok
     assert shown.merged == 0
 
 
+@IN_ONE
 @pytest.mark.parametrize(("above", "after"), [(5, None), (4, "pulled"), (3, "pulled"), (0, None)])
 def test_an_author_leaves_well_below_the_threshold(store, settings, above, after):
     enter(store)
@@ -137,6 +139,7 @@ def test_an_author_leaves_well_below_the_threshold(store, settings, above, after
     assert state() == after
 
 
+@IN_ONE
 @pytest.mark.parametrize(("per_s", "after"), [(None, None), (60, None), (39, "pulled")])
 def test_the_threshold_can_be_what_a_drainer_delivers_in_time(store, settings, per_s, after):
     settings.FEED_PULL_ABOVE, settings.FEED_PULL_LAG_MS = "auto", 100
@@ -146,6 +149,7 @@ def test_the_threshold_can_be_what_a_drainer_delivers_in_time(store, settings, p
     assert state() == after
 
 
+@IN_ONE
 def test_nobody_is_pulled_without_a_threshold(store, settings):
     settings.FEED_PULL_ABOVE = 0
     celebrities.begin_crossings(store)
@@ -166,7 +170,7 @@ def test_a_process_with_another_store_moves_nobody(store, settings, monkeypatch)
     assert feed(store) == pulled
 
 
-@pytest.mark.parametrize("store", ["setbased"], indirect=True)
+@IN_ONE
 def test_a_celebritys_post_is_planned_in_chunks_for_its_author_only(store):
     (post,) = posts_by(1, 1)
     assert list(plan_chunks(post)) == [(0, [1, 2, 3, 4, 5])]
@@ -182,16 +186,6 @@ def celebrity(transactional_db):
     """Person 1 is one, and this process doesn't know it yet."""
     make_people(1)
     Celebrity.objects.create(person_id=1, state=Celebrity.State.PULLED)
-
-
-def test_celebrities_are_asked_for_again_after_an_error(celebrity):
-    def fail(*_):
-        raise OperationalError
-
-    with connection.execute_wrapper(fail), pytest.raises(OperationalError):
-        celebrities.merged()
-
-    assert celebrities.merged() == {1}
 
 
 def test_no_thread_takes_celebrities_for_known_while_another_one_asks(celebrity):

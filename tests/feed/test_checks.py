@@ -1,12 +1,11 @@
-import os
-import subprocess
-import sys
 from contextlib import nullcontext
 
 import pytest
 from django.core.management import call_command
 from django.core.management.base import SystemCheckError
 from django.db import connection
+
+from tests.commands import python
 
 
 @pytest.mark.parametrize(("threads", "warned"), [(4, False), (1000, True)])
@@ -48,13 +47,7 @@ def test_old_names_of_settings_are_refused_with_their_new_ones():
         "SIGNUP_MAX_HASHING": "MAX_HASHING",
         "SIGNUP_SLOTS_DIR": "HASHING_SLOTS_DIR",
     }
-    checked = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        env=os.environ | dict.fromkeys(renamed, "1"),
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    checked = python("manage.py", "check", **dict.fromkeys(renamed, "1"))
 
     assert checked.returncode == 1
     assert checked.stderr.count("feed.E008") == 4

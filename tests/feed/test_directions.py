@@ -8,16 +8,16 @@ from django.core.management import call_command
 
 from accounts.models import Follow, Person
 from feed import celebrities
-from feed.audit import Shown, Stored, audit
+from feed.audit import Shown, Stored
 from feed.delivery import deliver_pending
 from feed.models import Celebrity
 from feed.recipients import ReaderCounts
 from feed.services import publish_post
 from feed.timeline import read_page
-from feed.timeline_stores import get_timeline_store
 from stream.reading import Circles
 from tests.backends import STORES, here
 from tests.conftest import client_of, make_people, whole_timelines
+from tests.feed.deliveries import audited
 
 FOLLOWS = [(1, 2), (2, 3)]
 READS = {1: {1}, 2: {1, 2}, 3: {2, 3}, 4: {4}}
@@ -34,8 +34,7 @@ def people(db, settings):
 @pytest.fixture(params=here(STORES))
 def store(request, settings, redis, people):
     settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def post_by_each():
@@ -53,7 +52,7 @@ def test_feeds_hold_what_their_owners_follow(store):
 
     assert feeds(store) == {owner: {posts[n] for n in authors} for owner, authors in READS.items()}
     for view in (Stored, Shown):
-        *_, (_, found) = audit(store, view=view)
+        found = audited(store, view=view)
         assert (found.ok, found.expected) == (True, sum(map(len, READS.values())))
 
 

@@ -14,6 +14,7 @@ from feed.due import MOST_AT_ONCE, TooManyTimelinesComputed, due_ids
 from feed.timeline_stores import get_timeline_store
 from tests.conftest import begin_with, client_of
 from tests.feed.deliveries import ids, posts_by
+from tests.sessions import wait_until
 
 
 @pytest.fixture
@@ -90,9 +91,7 @@ def queries(slow):
 
 
 def await_no_place():
-    give_up_at = time.monotonic() + 10
-    while due._places._value and time.monotonic() < give_up_at:
-        time.sleep(0.001)
+    wait_until(lambda: not due._places._value)
 
 
 def test_a_reader_waits_for_a_place_and_is_refused(friends, queries, monkeypatch):

@@ -2,15 +2,12 @@
 
 import time
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing
 from datetime import timedelta
 from subprocess import DEVNULL
-from threading import Event
 from urllib.parse import urlsplit
 
 import psutil
 import pytest
-from django.db import connection, transaction
 from django.db.models.functions import Now
 from django.utils import timezone
 from redis import Redis
@@ -19,7 +16,7 @@ from redis.retry import Retry
 
 from accounts.follows import renew_versions
 from accounts.models import Person
-from feed import celebrities, delivery, epochs, readers
+from feed import celebrities, epochs, readers
 from feed.delivery import deliver, deliver_pending
 from feed.due import due_ids, posts_due
 from feed.follows import finish_changes, unfriend
@@ -33,6 +30,7 @@ from launch.servers.base import installed
 from runtime.remembered import forget_all
 from tests.conftest import client_of, end_friendship, redis_server, whole_timelines
 from tests.feed.deliveries import ids, posts_by
+from tests.parallel import in_a_thread
 from workers import chunks
 
 pytestmark = pytest.mark.usefixtures("undelayed")
@@ -41,8 +39,7 @@ pytestmark = pytest.mark.usefixtures("undelayed")
 @pytest.fixture
 def ring(settings, friends, transactional_db, redis):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def shown(owner_id):
@@ -70,8 +67,7 @@ def test_an_older_copy_of_redis_is_not_read(
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
     with redis_server(tmp_path) as (process, environment):
         keep_timelines_at(environment["REDIS_URL"])
-        whole_timelines()
-        ring = get_timeline_store()
+        ring = whole_timelines()
         old = posts_by(1, 3)
         deliver_pending(100)
         before = epochs.get_or_begin(ring).number
@@ -105,21 +101,6 @@ def test_an_older_copy_of_redis_is_not_read(
 def await_answer(url):
     with Redis.from_url(url, retry=Retry(ConstantBackoff(0.05), 100)) as client:
         client.ping()
-
-
-def test_a_database_that_is_behind_its_store_shows_none_of_its_entries(ring):
-    """The database is restored to an earlier copy: ids are handed out again, to other people."""
-    posts = posts_by(1, 4)
-    deliver_pending(100)
-    restored, lost = posts[:2], posts[2:]
-    Post.objects.filter(id__in=ids(lost)).delete()
-    for post in lost:
-        Post.objects.create(id=post.id, author_id=4, body="a stranger's")
-
-    deliver_pending(100)
-
-    assert [shown(owner) for owner in (1, 2, 3)] == [ids(reversed(restored))] * 3
-    assert shown(4) == ids(reversed(lost))
 
 
 @pytest.mark.parametrize("reused", [3, 2])
@@ -324,34 +305,6 @@ def test_a_change_whose_process_died_after_the_commit_is_finished_by_a_drainer(r
     assert not FollowChange.objects.exists()
 
 
-def test_a_new_epoch_waits_for_a_post_that_is_not_committed_yet(
-    settings, friends, transactional_db, redis
-):
-    settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", "setbased"
-    whole_timelines()
-    get_timeline_store()
-    delivered, committed, begun = Event(), Event(), Event()
-
-    def publish():
-        with closing(connection), transaction.atomic():
-            post = Post.objects.create(author_id=1, body="text")
-            delivery.deliver([post])
-            delivered.set()
-            assert not begun.wait(0.5)
-            committed.set()
-
-    with ThreadPoolExecutor(1) as pool:
-        publishing = pool.submit(publish)
-        assert delivered.wait(10)
-        settings.FEED_TIMELINE_STORE = "ring"
-        epochs.begin(get_timeline_store())
-        begun.set()
-        publishing.result()
-
-    assert committed.is_set()
-    assert shown(2) == shown(2) == [Post.objects.get().id]
-
-
 @pytest.mark.parametrize("alias", ["setbased", "rowwise"])
 def test_a_friendship_that_changes_during_a_rebuild_is_shown(
     alias, settings, friends, transactional_db, monkeypatch
@@ -365,13 +318,9 @@ def test_a_friendship_that_changes_during_a_rebuild_is_shown(
     deliver_pending(100)
     TimelineFloor.objects.all().delete()
 
-    def end_friendship():
-        with closing(connection):
-            unfriend(1, 2)
-
     def due_before(owner_id):
         found = posts_due(owner_id)
-        ending.append(pool.submit(end_friendship))
+        ending.append(pool.submit(in_a_thread, unfriend, 1, 2))
         wait(ending, 0.5)
         return found
 

@@ -1,13 +1,11 @@
 """What has expired is removed, by command and by drainers."""
 
-import time
 from datetime import timedelta
 from io import StringIO
 from threading import Thread
 
 import pytest
 from django.core.management import call_command
-from django.db import connections
 from django.db.models.functions import Now
 
 from accounts import limits
@@ -21,6 +19,8 @@ from runtime.remembered import forget_all
 from tests.conftest import begin_with, make_people
 from tests.feed.deliveries import audited, posts_by
 from tests.feed.test_api_idempotency import publish
+from tests.parallel import in_a_thread
+from tests.sessions import wait_until
 from workers.drainer import Drainer
 
 DAY = timedelta(days=1)
@@ -175,12 +175,8 @@ def test_a_timeline_is_not_rebuilt_while_its_rows_are_removed(
     store.change([2], through=posts[-1].id)
     before, work = read_page(store, 2).ids, []
 
-    def rebuild():
-        store.rebuild(2)
-        connections.close_all()
-
     def meanwhile(*arguments, **options):
-        work.append(Thread(target=rebuild))
+        work.append(Thread(target=in_a_thread, args=(store.rebuild, 2)))
         work[0].start()
         work[0].join(0.5)
         return delete_first(*arguments, **options)
@@ -198,16 +194,10 @@ def test_a_drainer_removes_what_has_expired(transactional_db):
     Limit.objects.update(until_ms=1)
     drainer = Drainer(batch=1, idle_s=0.01, linger_s=0)
 
-    def run():
-        drainer.run()
-        connections.close_all()
-
-    thread = Thread(target=run)
+    thread = Thread(target=in_a_thread, args=[drainer.run])
     thread.start()
-    deadline = time.monotonic() + 5
-    while Limit.objects.filter(key="old").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    drainer.stop()
-    thread.join()
-
-    assert not Limit.objects.filter(key="old").exists()
+    try:
+        wait_until(lambda: not Limit.objects.filter(key="old").exists())
+    finally:
+        drainer.stop()
+        thread.join()

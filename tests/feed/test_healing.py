@@ -359,13 +359,8 @@ def lose(store, owner):
 
 
 @pytest.fixture
-def small(settings, redis_url, redis, keep_timelines_at, monkeypatch):
-    keep_timelines_at(redis_url, capacity=CAPACITY)
-    short = {"url": redis_url, "capacity": CAPACITY, "log_records": 3}
-    log = settings.FEED_TIMELINE_STORES["log"] | {"OPTIONS": short}
-    settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {"log": log}
-    packed = settings.FEED_TIMELINE_STORES["packed"] | {"OPTIONS": {"capacity": CAPACITY}}
-    settings.FEED_TIMELINE_STORES = settings.FEED_TIMELINE_STORES | {"packed": packed}
+def small(keep_few, monkeypatch):
+    keep_few(CAPACITY, log_records=3)
     monkeypatch.setattr("feed.timeline.LOADED", LOADED)
     monkeypatch.setattr("feed.epochs.CLOSED_S", 0)
 

@@ -2,6 +2,7 @@
 
 import signal
 import time
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -19,7 +20,7 @@ from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
 from runtime.redis_options import TIMEOUT_S
 from tests.conftest import begin_with, client_of, redis_server, whole_timelines
-from tests.feed.proxy import Proxy
+from tests.proxies import proxy
 from tests.sessions import analyze
 
 
@@ -194,17 +195,18 @@ def shown_to(client):
 
 def test_a_cold_page_costs_two_exchanges_with_the_cache(settings, redis_environment, friends):
     posts = [publish_post(author_id=1, body="text").post.id for _ in range(50)]
-    with Proxy(redis_environment["REDIS_URL"]) as proxy:
-        settings.CACHES = settings.CACHES | {"posts": post_cache(proxy.url)}
+    with proxy(urlsplit(redis_environment["REDIS_URL"]).port) as link:
+        url = f"redis://127.0.0.1:{link.port}"
+        settings.CACHES = settings.CACHES | {"posts": post_cache(url)}
         caches["posts"].clear()
-        before = proxy.exchanges
+        before = link.exchanges
 
         assert list(hydrate(posts)) == posts
-        cold = proxy.exchanges - before
+        cold = link.exchanges - before
         assert list(hydrate(posts)) == posts
 
     assert cold == 2  # what it has, and what it lacked
-    assert proxy.exchanges - before == 2 + 1
+    assert link.exchanges - before == 2 + 1
 
 
 @pytest.mark.parametrize("delete", ["post", "person"])

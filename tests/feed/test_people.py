@@ -1,6 +1,5 @@
 """Deactivated and deleted people: nothing of them shows, whoever dies in between."""
 
-import threading
 import time
 from types import SimpleNamespace
 
@@ -9,7 +8,7 @@ from django.apps import apps
 from django.conf import settings
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
-from django.db import connection, transaction
+from django.db import connection
 
 from accounts import services as accounts
 from accounts.blocks import block
@@ -28,7 +27,6 @@ from feed.models import (
     TimelineFloor,
 )
 from feed.selectors import read_timeline, unfinished_changes
-from feed.statements import insert_post
 from feed.timeline_stores import get_timeline_store
 from tests.backends import here, stores_with
 from tests.conftest import client_of, make_people, whole_timelines
@@ -50,8 +48,7 @@ def store(request, settings, friends, redis, redis_environment):
     settings.CACHES = settings.CACHES | {"posts": post_cache(redis_environment["REDIS_URL"])}
     caches["posts"].clear()
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def write(author_id, body="text"):
@@ -265,34 +262,6 @@ def test_what_was_written_while_tokens_were_still_trusted_is_hidden_later(change
 
     assert shown(2, 1) == HIDDEN
     assert late.id not in feed(2) + feed(1)
-
-
-def test_a_post_that_is_being_written_meanwhile_is_hidden(transactional_db):
-    make_people(1)
-    written, commit = threading.Event(), threading.Event()
-
-    def write():
-        with transaction.atomic():
-            insert_post(1, "in flight")
-            written.set()
-            commit.wait(20)
-        connection.close()
-
-    def deactivate():
-        people.deactivate(1)
-        connection.close()
-
-    threads = [threading.Thread(target=work) for work in (write, deactivate)]
-    threads[0].start()
-    assert written.wait(20)
-    threads[1].start()
-    time.sleep(0.2)
-    commit.set()
-    for thread in threads:
-        thread.join(20)
-
-    assert Post.objects.get().deleted_at
-    assert Post.objects.get().body == "in flight"
 
 
 def test_a_person_whose_data_cannot_be_removed_stops_nobody(friends, monkeypatch, caplog):

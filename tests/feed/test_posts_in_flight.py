@@ -8,12 +8,13 @@ import pytest
 from django.db import connection, transaction
 
 from feed import epochs, follows, people, statements
-from feed.audit import audit
 from feed.models import Post
 from feed.services import publish_post
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store, timeline_stores
 from tests.conftest import befriend, make_people, whole_timelines
+from tests.feed.deliveries import audited
+from tests.parallel import in_a_thread
 from tests.sessions import wait_until, waiting
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,13 +63,6 @@ def waited_for_a_post(change, patch):
     return waits
 
 
-def in_a_thread(work):
-    try:
-        work()
-    finally:
-        connection.close()
-
-
 def somebody_waits():
     if connection.vendor == "sqlite":
         sleep(0.5)  # there is one writer, which nobody can be asked about
@@ -113,8 +107,7 @@ def test_an_epoch_waits_for_a_post_in_flight(monkeypatch, settings):
     settings.FEED_TIMELINE_STORE = "bulk"
     epochs.forget()
     assert [shown_to(person) for person in (1, 2, 3)] == [["in flight"]] * 3
-    *_, (_, found) = audit(get_timeline_store())
-    assert found.ok
+    assert audited(get_timeline_store()).ok
 
 
 postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="it needs no such lock")

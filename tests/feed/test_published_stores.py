@@ -4,11 +4,9 @@ import pytest
 
 from feed import epochs
 from feed.follows import unfriend
-from feed.timeline import read_page
-from feed.timeline_stores import get_timeline_store
 from tests.backends import stores_with
 from tests.conftest import client_of, whole_timelines
-from tests.feed.deliveries import audited, ids, posts_by
+from tests.feed.deliveries import audited, ids, posts_by, whole_feed
 
 CAPACITY = 8
 
@@ -18,17 +16,7 @@ def store(request, settings, redis_url, redis, keep_timelines_at, friends):
     """A store that keeps eight posts per timeline."""
     keep_timelines_at(redis_url, capacity=CAPACITY)
     settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return get_timeline_store()
-
-
-def shown(store, owner_id):
-    """Return a whole feed, read in pages."""
-    found, before = [], None
-    while page := read_page(store, owner_id, before=before, limit=3).ids:
-        found += page
-        before = page[-1]
-    return found
+    return whole_timelines()
 
 
 def test_the_newest_are_kept_and_pages_end_with_them(store):
@@ -36,7 +24,7 @@ def test_the_newest_are_kept_and_pages_end_with_them(store):
     for start in range(0, 30, 5):
         store.deliver(posts[start : start + 5])
 
-    assert shown(store, 2) == store.members(2) == ids(reversed(posts[-CAPACITY:]))
+    assert whole_feed(store, 2) == store.members(2) == ids(reversed(posts[-CAPACITY:]))
     assert audited(store).ok
 
 
@@ -46,7 +34,7 @@ def test_late_and_repeated_posts_replace_no_newer_ones(store):
 
     store.deliver(posts)
 
-    assert shown(store, 2) == ids(reversed(posts[-CAPACITY:]))
+    assert whole_feed(store, 2) == ids(reversed(posts[-CAPACITY:]))
 
 
 def test_a_batch_of_several_portions_is_delivered_whole(store, monkeypatch):
@@ -55,7 +43,7 @@ def test_a_batch_of_several_portions_is_delivered_whole(store, monkeypatch):
 
     store.deliver(posts)
 
-    assert [shown(store, owner) for owner in (1, 2, 3)] == [ids(reversed(posts))] * 3
+    assert [whole_feed(store, owner) for owner in (1, 2, 3)] == [ids(reversed(posts))] * 3
 
 
 def test_what_is_lost_stays_lost_and_the_audit_says_so(store, redis):
@@ -65,18 +53,18 @@ def test_what_is_lost_stays_lost_and_the_audit_says_so(store, redis):
 
     store.deliver(posts[2:])
 
-    assert shown(store, 2) == ids(posts[2:])
+    assert whole_feed(store, 2) == ids(posts[2:])
     assert audited(store).missing == 2
 
 
-def test_nothing_of_a_friendship_that_has_ended_is_shown(store):
+def test_nothing_of_a_friendship_that_has_ended_is_whole_feed(store):
     store.deliver([*posts_by(1, 2), *posts_by(3, 1)])
 
     unfriend(1, 2)
 
     new = posts_by(3, 1)
     store.deliver(new)
-    assert shown(store, 2) == ids(new)
+    assert whole_feed(store, 2) == ids(new)
 
 
 def test_a_new_epoch_begins_with_empty_timelines(store, undelayed):
@@ -84,7 +72,7 @@ def test_a_new_epoch_begins_with_empty_timelines(store, undelayed):
 
     epochs.begin(store)
 
-    assert shown(store, 2) == []
+    assert whole_feed(store, 2) == []
 
 
 @pytest.mark.django_db(transaction=True)

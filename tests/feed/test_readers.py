@@ -1,7 +1,7 @@
 """Nothing is delivered to people who don't read; when they return, their feed is whole."""
 
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from types import SimpleNamespace
 
@@ -23,9 +23,8 @@ PUSHED = here(stores_with(is_healing=True, is_computed_on_read=False))
 
 
 @pytest.fixture(params=PUSHED)
-def store(request, settings, friends, redis_url, redis, keep_timelines_at):
+def store(request, settings, friends, redis):
     """A store that delivers only to readers; person 1 is a friend of 2 and 3."""
-    keep_timelines_at(redis_url)
     settings.FEED_TIMELINE_STORE = request.param
     settings.FEED_ACTIVE_DAYS = 7
     Epoch.objects.all().delete()
@@ -198,22 +197,20 @@ def feed_of(person_id):
     return response.json()["posts"]
 
 
-class read_only:  # noqa: N801  a context manager
-    SET = {
-        "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
-        "mysql": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE"),
-        "postgresql": (
-            "SET default_transaction_read_only = on",
-            "SET default_transaction_read_only = off",
-        ),
-    }
+READ_ONLY = {
+    "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
+    "mysql": ("SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE"),
+    "postgresql": (
+        "SET default_transaction_read_only = on",
+        "SET default_transaction_read_only = off",
+    ),
+}
 
-    def __enter__(self):
-        self._execute(0)
 
-    def __exit__(self, *error):
-        self._execute(1)
-
-    def _execute(self, which):
-        with connection.cursor() as cursor:
-            cursor.execute(self.SET[connection.vendor][which])
+@contextmanager
+def read_only():
+    begin, end = READ_ONLY[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(begin)
+        yield
+        cursor.execute(end)

@@ -109,10 +109,6 @@ def test_many_authors_without_friends_are_bounded_too(db, monkeypatch):
     assert recipients(100) == [[100]]
 
 
-def test_an_empty_batch_has_no_recipients(db):
-    assert recipients() == []
-
-
 @pytest.mark.parametrize("length", [1, 2])
 def test_truncated_friends_are_read_again(length, friends, monkeypatch):
     """MySQL's group_concat_max_len: of "2,3" is left "2" or "2,"."""

@@ -17,7 +17,7 @@ from feed.follows import unfriend
 from feed.models import Epoch, Post
 from feed.selectors import store_state
 from feed.timeline import read_page
-from feed.timeline_stores import get_timeline_store, redis_cluster
+from feed.timeline_stores import redis_cluster
 from feed.timeline_stores.redis_cluster import SLOTS, Cluster, Members, Topology, tags
 from feed.timeline_stores.redis_servers import thread
 from lab.faults.unguarded.following import following
@@ -25,6 +25,7 @@ from launch.servers.redis import NODE_TIMEOUT_S, Node
 from tests.conftest import make_people, whole_timelines
 from tests.conftest import redis_cluster as started
 from tests.feed.deliveries import audited, ids, posts_by
+from tests.sessions import wait_until
 
 PEOPLE = 200
 FAILOVER_S = 5 * NODE_TIMEOUT_S
@@ -56,8 +57,7 @@ def ring_on(settings, transactional_db, keep_timelines_at):
         keep_timelines_at(cluster.environment["TIMELINE_URL"])
         settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", "ring"
         make_people(PEOPLE, [(1, n) for n in range(2, PEOPLE + 1)])
-        whole_timelines()
-        return get_timeline_store()
+        return whole_timelines()
 
     yield ring_on
     thread.clients.clear()
@@ -83,10 +83,7 @@ def deliver_all():
 
 
 def until(happened):
-    give_up_at = time.monotonic() + FAILOVER_S
-    while not happened():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.02)
+    wait_until(happened, FAILOVER_S)
 
 
 @pytest.mark.parametrize("shards", [64, 1024])

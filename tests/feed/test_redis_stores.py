@@ -20,7 +20,7 @@ from runtime.away import AWAY_S
 from runtime.redis_options import TIMEOUT_S
 from tests.backends import REDIS_STORES
 from tests.conftest import client_of, redis_server, whole_timelines
-from tests.feed.deliveries import ids, into, opened, posts_by
+from tests.feed.deliveries import into, opened, posts_by
 
 
 @pytest.fixture
@@ -106,26 +106,6 @@ def test_feeds_are_read_from_a_server_that_has_forgotten_the_scripts(
 
     assert answer.status_code == 200
     assert [post["id"] for post in answer.json()["posts"]] == [posts[1].id, posts[0].id]
-
-
-def test_a_frozen_server_fails_a_delivery_within_seconds(keep_timelines_at, friends, tmp_path):
-    with redis_server(tmp_path) as (process, environment):
-        keep_timelines_at(environment["REDIS_URL"])
-        ring = opened(timeline_stores["ring"], 1, 2, 3)
-        posts = posts_by(1, 2)
-        ring.deliver(posts[:1])
-
-        process.send_signal(signal.SIGSTOP)
-        for seconds in (2.5, 0.5):  # for a while it isn't asked again
-            started = time.monotonic()
-            with pytest.raises(RedisTimeoutError):
-                ring.deliver(posts)
-            assert time.monotonic() - started < seconds
-
-        process.send_signal(signal.SIGCONT)
-        time.sleep(AWAY_S)
-        ring.deliver(posts)
-        assert sorted(ring.members(2)) == ids(posts)
 
 
 def test_one_thread_at_a_time_waits_for_a_frozen_server(tmp_path):

@@ -9,7 +9,6 @@ from django.core.exceptions import ImproperlyConfigured
 from django.db import connection, transaction
 from django.db.models.functions import Now
 
-from feed.audit import audit
 from feed.delivery import deliver_pending
 from feed.models import Post
 from feed.selectors import read_timeline
@@ -18,6 +17,7 @@ from feed.strategies import get_strategy, strategies
 from feed.timeline_stores import get_timeline_store, timeline_stores
 from tests.backends import DELIVERING, STORES, here
 from tests.conftest import whole_timelines
+from tests.feed.deliveries import audited
 
 
 def fit(strategy, store):
@@ -107,7 +107,7 @@ def test_posts_published_at_once_all_arrive(drain):
     drain()
 
     assert sorted(map(int, bodies(2))) == list(range(8))
-    *_, (_, found) = audit(get_timeline_store())
+    found = audited(get_timeline_store())
     assert found.ok, found
 
 
@@ -120,8 +120,7 @@ def test_a_store_that_fails_refuses_the_post_only_where_it_shares_the_transactio
     store, accepted, settings, transactional_db, friends, redis, monkeypatch
 ):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "inline", store
-    whole_timelines()
-    timeline = get_timeline_store()
+    timeline = whole_timelines()
 
     def fail(posts):
         raise Failing

@@ -20,17 +20,11 @@ IN_PARTS = here(stores_with(accepts_partial_delivery=True))
 pytestmark = pytest.mark.usefixtures("redis")
 
 
-@pytest.fixture
-def undelayed(monkeypatch):
-    monkeypatch.setattr("feed.epochs.CLOSED_S", 0)
-
-
 @pytest.fixture(params=here(STORES))
 def store(request, settings, friends):
     """Each store; tests of fewer stores are parametrized with ``store`` themselves."""
     settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 @pytest.fixture
@@ -239,8 +233,7 @@ def test_a_batch_takes_the_expected_number_of_statements(
     """The laboratory compares one SQL statement per delivery with one per batch."""
     make_people(12, [(1, n) for n in range(2, 12)])
     settings.FEED_TIMELINE_STORE = name
-    whole_timelines()
-    get_timeline_store().deliver([post(1)])
+    whole_timelines().deliver([post(1)])
     batch = [post(1), post(1)]
 
     savepoint = 2 if name == "setbased" and connection.vendor == "postgresql" else 0

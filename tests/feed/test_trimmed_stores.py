@@ -1,8 +1,6 @@
 """The contract of healing stores with a capacity: those on Redis, and ``packed``."""
 
 import random
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import numpy as np
 import pytest
@@ -11,12 +9,13 @@ from django.db import connection
 from feed.due import newest_post_id
 from feed.models import Post
 from feed.timeline import read_page
-from feed.timeline_stores import get_timeline_store, timeline_stores
+from feed.timeline_stores import timeline_stores
 from feed.timeline_stores.base import ALL
 from feed.timeline_stores.rule import Timeline
 from tests.backends import here
 from tests.conftest import begin_with, make_people, whole_timelines
-from tests.feed.deliveries import audited, ids, into, opened, posts_by
+from tests.feed.deliveries import audited, ids, into, opened, posts_by, whole_feed
+from tests.parallel import in_parallel
 
 PACKING = here(["ring", "log", "packed"])
 CAPACITY = 8
@@ -27,28 +26,12 @@ BEGIN_AGAIN = {
 }
 
 
-@pytest.fixture
-def keep(settings, redis_url, redis, keep_timelines_at):
-    """Set the capacity of the stores."""
-
-    def keep(capacity):
-        keep_timelines_at(redis_url, capacity=capacity)
-        table = settings.FEED_TIMELINE_STORES
-        packed = table["packed"] | {"OPTIONS": {"capacity": capacity}}
-        always = {"url": redis_url, "capacity": capacity, "log_records": 0}  # compacts
-        log = table["log"] | {"OPTIONS": always}
-        settings.FEED_TIMELINE_STORES = table | {"packed": packed, "log": log}
-
-    return keep
-
-
 @pytest.fixture(params=PACKING)
-def small(request, settings, keep, friends):
+def small(request, settings, keep_few, friends):
     """A store that keeps eight posts per timeline."""
-    keep(CAPACITY)
+    keep_few(CAPACITY, log_records=0)
     settings.FEED_TIMELINE_STORE = request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 @pytest.fixture(params=PACKING)
@@ -73,12 +56,7 @@ def test_pages_go_on_past_the_capacity_without_gap_or_repeat(small):
     for post in posts:
         small.deliver([post])
 
-    pages, before = [], None
-    while page := read_page(small, 2, before=before, limit=3).ids:
-        pages += page
-        before = page[-1]
-
-    assert pages == ids(reversed(posts))
+    assert whole_feed(small, 2) == ids(reversed(posts))
 
 
 def test_a_batch_of_several_portions_is_delivered_whole(small, monkeypatch):
@@ -115,10 +93,10 @@ def note(lengths, execute, sql, *rest):
 @pytest.mark.parametrize("capacity", [CAPACITY, 400])
 @pytest.mark.parametrize("seed", range(5))
 def test_whatever_happens_a_store_holds_what_a_timeline_in_python_does(
-    alias, capacity, seed, keep, db
+    alias, capacity, seed, keep_few, db
 ):
     chance = random.Random(seed)
-    keep(capacity)
+    keep_few(capacity, log_records=0)  # it compacts
     owners = (7, 71, 135)  # of one shard
     store = opened(timeline_stores[alias], *owners)
     expected = {}
@@ -185,17 +163,10 @@ def test_a_too_large_id_is_refused_and_nothing_is_written(packing):
 @pytest.mark.parametrize("alias", PACKING)
 def test_two_concurrent_deliveries_of_a_batch_deliver_once(alias, redis, transactional_db):
     make_people(200, [(1, n) for n in range(2, 201)])
-    store, together = opened(timeline_stores[alias], *range(1, 201)), Barrier(2)
+    store = opened(timeline_stores[alias], *range(1, 201))
     posts = posts_by(1, 50)
 
-    def deliver():
-        together.wait()
-        store.deliver(posts)
-        connection.close()
-
-    with ThreadPoolExecutor(2) as pool:
-        for attempt in [pool.submit(deliver) for _ in range(2)]:
-            attempt.result()
+    assert in_parallel(2 * [lambda: store.deliver(posts)]) == [None, None]
 
     assert all(sorted(store.members(owner)) == ids(posts) for owner in range(1, 201))
 

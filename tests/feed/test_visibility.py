@@ -7,7 +7,6 @@ from feed import follows
 from feed.delivery import deliver_pending
 from feed.models import Post
 from feed.services import publish_post
-from feed.timeline_stores import get_timeline_store
 from feed.visibility import POLICIES
 from tests.backends import STORES, here
 from tests.conftest import client_of, make_people, whole_timelines
@@ -69,8 +68,7 @@ def test_a_persons_posts_are_shown_to_whoever_may_read_them(policy, post):
 @pytest.fixture(params=here(STORES))
 def store(request, settings, redis, friends):
     settings.FEED_STRATEGY, settings.FEED_TIMELINE_STORE = "outbox", request.param
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 def pages(reader, author, post_ids):

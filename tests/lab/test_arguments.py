@@ -15,6 +15,7 @@ from lab.before import as_line
 from lab.listing import FIRST
 from lab.running import machine
 from launch.variants import Variant
+from tests.commands import python
 from tests.lab.test_report import result
 
 
@@ -74,6 +75,9 @@ def test_the_name_that_was_probably_meant_is_told(arguments, meant, capsys):
         ("run fanout --friends x", "'x' is not a whole number of 0 or more"),
         ("run fanout --variants=", "'' is none of sqlite, "),
         ("run published --variants=", "belong to one experiment"),
+        ("run published --variants=balancer", "published-001"),
+        ("run fanout --variants target", "--tokens"),
+        ("run fanout --limit-p99-ms=5", "fanout has no --limit-p99-ms"),
         ("run fanout --pids web", "is not like web=12,redis=34"),
         ("run fanout --variants sqlite-pull --friends 1000", "must be below --people 1000"),
         (
@@ -85,6 +89,7 @@ def test_the_name_that_was_probably_meant_is_told(arguments, meant, capsys):
         ("up sqlite-pull --port 70000", "from 1 to 65,535"),
         ("live --people 20 --friends 20", "--people 21 or more is enough"),
         ("live --people 20 --friends 0", "--friends 0 must be at least 2"),
+        ("bench --people=5 --friends=5", "fewer than --people"),
         ("bench --friends 0", "'0' is not a whole number of 1 or more"),
         ("advise --people 50 --friends 9 --posts-per-s 5 --reads-per-post x", "like 20 or 0.5"),
         ("report /nowhere", "there are no results in /nowhere"),
@@ -227,13 +232,7 @@ def test_external_servers_that_are_not_named_are_refused(monkeypatch, capsys):
 
 def test_a_service_that_does_not_start_is_one_line(monkeypatch):
     """In a process of its own: the backends are asked once per process."""
-    done = subprocess.run(
-        [sys.executable, "-m", "lab", "up", "sqlite-pull"],
-        env=os.environ | {"WEB_SERVER": "nowhere"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = python("-m", "lab", "up", "sqlite-pull", WEB_SERVER="nowhere")
 
     assert done.returncode == 1
     assert "the service doesn't start: " in only_line(done.stderr)

@@ -119,11 +119,3 @@ def test_a_store_in_redis_may_be_named_in_a_cluster():
     assert (cluster.label, cluster.roles) == ("ring@cluster3", ["node1", "node2", "node3"])
     with pytest.raises(UnknownVariant, match="did you mean setbased"):
         choose("setbased@cluster3")
-
-
-def test_more_friends_than_people_are_refused(capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(["bench", "--people=5", "--friends=5"])
-
-    assert ended.value.code == 2
-    assert "fewer than --people" in capsys.readouterr().err

@@ -1,23 +1,18 @@
 """The search for the highest rate that holds: on simulated services, and on a real one."""
 
-import json
-import os
-import subprocess
-import sys
 from itertools import combinations
 
 import pytest
 
-from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import RunOptions
 from lab.experiments.search import NARROW, STEP, Bracket, Limits, broken, is_far_off
 from lab.reporting.comparison import Comparison
-from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
 from launch.variants import Variant
 from tests.lab.planted import BUSY
-from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of
+from tests.lab.runs import run
+from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of, result
 
 CAPACITY = EXPERIMENTS["capacity"]
 NAME = "sqlite-inline-setbased"
@@ -28,6 +23,10 @@ USUAL = RunOptions()
 def step(rate, held=True, variant=NAME, repeat=1, **figures):
     """A finished run that answered its whole load, and kept its limits or didn't."""
     defaults = {
+        "experiment": "capacity",
+        "offered_rps": rate,
+        "load": f"{rate}rps",
+        "failures": 0,
         "audit": HALF if variant.endswith("null") else CLEAN,
         "achieved_rps": float(rate),
         "requests": 30 * rate,
@@ -41,15 +40,7 @@ def step(rate, held=True, variant=NAME, repeat=1, **figures):
         "extra": {"held": float(held)},
         "errors": [] if held else ["broke: lag p99 812 ms > 500"],
     }
-    return Result(
-        experiment="capacity",
-        variant=variant,
-        repeat=repeat,
-        started_at="2026-01-01T00:00:00+00:00",
-        offered_rps=rate,
-        load=f"{rate}rps",
-        **({"environment": ENVIRONMENT} | defaults | figures),
-    )
+    return result(variant, repeat, **(defaults | figures))
 
 
 def search(holds, options=USUAL):
@@ -227,35 +218,20 @@ def test_posts_missing_in_a_backlog_are_no_loss_but_after_a_drain_they_are(tmp_p
     assert "50.0% missing" in markdown
 
 
-def test_other_experiments_have_no_limits(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "fanout", "--limit-p99-ms=5"])
-
-    assert "fanout has no --limit-p99-ms" in capsys.readouterr().err
-
-
-def test_a_broken_limit_and_a_generator_that_was_the_limit_are_recorded(tmp_path):
+def test_a_broken_limit_and_a_generator_that_was_the_limit_are_recorded(tmp_path, monkeypatch):
     small = ("--people=30", "--friends=5", "--run-time=4s", "--users=20", "--loads=20rps")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "lab", "run", "capacity", "--shared", f"--variants={NAME}"),
-            *(*small, "--limit-p99-ms=0.01", f"--out={tmp_path}"),
-        ],
-        env=os.environ | BUSY,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
+    for name, value in BUSY.items():
+        monkeypatch.setenv(name, value)
 
-    (path,) = tmp_path.glob("*/result.json")
-    result = json.loads(path.read_text())
+    done = run(tmp_path, "capacity", f"--variants={NAME}", *small, "--limit-p99-ms=0.01")
+
+    found = done.result
     # A busy machine's figures aren't compared: 3.
-    assert done.returncode in (1, 3)
-    assert result["extra"].get("held") == 0, result["errors"]
-    assert result["audit"]["ok"]
-    assert any(error.startswith("broke: p99") for error in result["errors"])
-    assert result["generator_saturated"]
-    assert "--loads 20rps --users 20" in result["environment"]["command"]
-    assert "--limit-p99-ms 0.01" in result["environment"]["command"]
-    is_named = "NOT HELD: clean" in (tmp_path / "report.md").read_text()
-    assert is_named == (done.returncode == 1)
+    assert done.status in (1, 3)
+    assert found["extra"].get("held") == 0, found["errors"]
+    assert found["audit"]["ok"]
+    assert any(error.startswith("broke: p99") for error in found["errors"])
+    assert found["generator_saturated"]
+    assert "--loads 20rps --users 20" in found["environment"]["command"]
+    assert "--limit-p99-ms 0.01" in found["environment"]["command"]
+    assert ("NOT HELD: clean" in done.report) == (done.status == 1)

@@ -20,26 +20,6 @@ COMMAND = f"{sys.executable} -m tests.lab.planted.contestant"
 TIMED = (3, 5, 6)
 """Stages that have to be in time."""
 EMPTY = "rm -f $FOLDER/cache"
-WORDS = {
-    "drop": "lacks post",
-    "double": "is on a page twice",
-    "stranger": "whom they don't follow",
-    "forged": "is shown as person",
-    "left": "after an unfollow",
-    "deleted": "is shown: person",
-    "late": "had to wait for longer than",
-    "forgets": "lacks post",
-    "slow celebrity": "beside a celebrity's",
-    "queues all": "where",
-    "back": "which it had shown",
-    "empty": "which it had shown",
-    "no more": "10 posts, next null",
-    "same page": "were asked for",
-    "text ids": "which is no post",
-    "used again": "two posts have one id",
-    "refuses half": "were not answered 201",
-    "follows again": "after an unfollow",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -70,18 +50,18 @@ def test_a_right_feed_passes_every_stage(tmp_path):
     "fault",
     [
         pytest.param(name, marks=pytest.mark.alone if n in TIMED else ())
-        for name, n in FAULTS.items()
+        for name, (n, _) in FAULTS.items()
     ],
 )
 def test_each_planted_mistake_fails_the_right_stage_with_the_right_words(
     fault, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("FAULT", fault)
-    number = FAULTS[fault]
+    number, words = FAULTS[fault]
     verdicts = tried(COMMAND, [number], tmp_path)
 
     assert [n for n, verdict in verdicts.items() if not verdict["passed"]] == [number]
-    assert any(WORDS[fault] in text for text in verdicts[number]["wrong"]), verdicts[number]
+    assert any(words in text for text in verdicts[number]["wrong"]), verdicts[number]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import RunOptions
 from lab.experiments.faults import figures
@@ -13,6 +12,7 @@ from lab.faults.catalogue import FAULTS
 from lab.faults.moments import Moment, Seen
 from lab.faults.running import Answer
 from tests.lab.test_capacity import step as searched
+from tests.lab.test_report import report_of
 
 FAULTS_RUN = EXPERIMENTS["faults"]
 NAME = "mysql_tuned-outbox-ring"
@@ -31,12 +31,6 @@ def result(what, *, fault="redis-emptied", variant=NAME, timelines=CLEAN):
     extra = figures.as_extra(what)
     one = searched(1000, variant=variant)
     return replace(one, experiment="faults", load=fault, extra=extra, audit=audit, errors=[])
-
-
-def report_of(folder, *results):
-    for number, one in enumerate(results):
-        replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
-    return main(["report", str(folder)]), (folder / "report.md").read_text()
 
 
 def test_moments_without_harm_bound_the_share_of_those_that_do(tmp_path):

@@ -17,6 +17,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from launch.processes import free_port, frozen
 from launch.service import is_ready
 from tests.browser import browsing, overflows, violations
+from tests.commands import python
 
 SMALL = ["--people=40", "--friends=20"]
 CHOSEN = {"Left": "sqlite-outbox-setbased", "Right": "sqlite-inline-bulk"}
@@ -271,9 +272,8 @@ def test_nothing_is_fetched_from_elsewhere_and_nothing_fails(page):
 
 def test_a_port_that_is_taken_is_told(page):
     port = page.url.split(":")[2].strip("/")
-    command = [sys.executable, "-m", "lab", "live", f"--port={port}"]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=WITHIN_S)
+    done = python("-m", "lab", "live", f"--port={port}")
 
     assert done.returncode == 1
     assert "choose another with --port" in done.stderr

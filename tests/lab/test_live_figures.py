@@ -1,10 +1,8 @@
 """What the live page says of its load, from a server that fails to figures in words."""
 
-import threading
 import time
 from collections import deque
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
@@ -12,60 +10,24 @@ from lab.live import curves, shown
 from lab.live.figures import History, Rates, Sample
 from lab.live.load import COUNTS, LiveLoad
 from lab.systems.api import Person
+from tests.answering import standing_in
 
 PEOPLE = [Person(number, f"token{number}") for number in range(1, 11)]
 
 
-class Failing(BaseHTTPRequestHandler):
-    """Answers reads; a post gets a status, or its connection is closed."""
-
-    protocol_version = "HTTP/1.1"
-    status = 500
-
-    def do_GET(self):
-        self.answer(200)
-
-    def do_POST(self):
-        self.rfile.read(int(self.headers["Content-Length"]))
-        if self.status:
-            self.answer(self.status)
-        else:
-            self.close_connection = True
-
-    def answer(self, status):
-        body = b'{"posts": [], "backlog": {"posts": 0, "oldest_age_s": null}}'
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *arguments):
-        pass
-
-
-@pytest.fixture
-def server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Failing) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
-
-
 @pytest.mark.parametrize(("status", "reason"), [(500, "status 500"), (0, "connection lost")])
-def test_posts_that_fail_are_told_with_their_commonest_reason(
-    server, monkeypatch, tmp_path, status, reason
-):
-    monkeypatch.setattr(Failing, "status", status)
-    load = LiveLoad(server, PEOPLE, 4)
-    with closing(load._connections):
-        for _ in range(4):
-            load.step(Rates(40, 1), time.time())
-        load.sample().write(tmp_path)
-        history = History()
-        history.read(tmp_path)
-        later = load.sample()
+def test_posts_that_fail_are_told_with_their_commonest_reason(tmp_path, status, reason):
+    """Reads are answered; a post gets a status, or its connection is closed."""
+    known = {"posts": [], "backlog": {"posts": 0, "oldest_age_s": None}}
+    with standing_in(lambda method, *_: (200 if method == "GET" else status, known)) as url:
+        load = LiveLoad(url, PEOPLE, 4)
+        with closing(load._connections):
+            for _ in range(4):
+                load.step(Rates(40, 1), time.time())
+            load.sample().write(tmp_path)
+            history = History()
+            history.read(tmp_path)
+            later = load.sample()
 
     assert history.latest.totals["failed"] > 0
     assert history.latest.rates["failed"] > 0

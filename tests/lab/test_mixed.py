@@ -1,8 +1,5 @@
 """Push and pull on posts and reads: on planted costs, and on a real service."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -11,9 +8,9 @@ from lab.experiments import EXPERIMENTS
 from lab.experiments.base import RunOptions
 from lab.experiments.mixed.costs import costs_of
 from lab.experiments.mixed.crossover import MOST_STEPS, Bracket, Nowhere, crossing
-from lab.results.result import Result
 from lab.running.matrix import run_in_rounds
-from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of
+from tests.lab.runs import run as laboratory
+from tests.lab.test_report import ENVIRONMENT, HALF, balance, report_of, result
 
 MIXED = EXPERIMENTS["mixed"]
 PULL, PUSH, DEAR = "mysql_tuned-pull", "mysql_tuned-outbox-ring", "mysql_tuned-inline-setbased"
@@ -49,7 +46,12 @@ def run_of(variant, reads, repeat=1, noise=1.0, **figures):
     cpu_s["workers"] += BASE_CORES.get(variant, 0.0) * WINDOW_S
     sides = balance(RATE, users=RATE, arrivals="open")
     defaults = {
-        "audit": CLEAN,
+        "experiment": "mixed",
+        "environment": ENVIRONMENT | {"seed": {"people": 1000, "friends": 500, "graph": "ring"}},
+        "load": f"reads{reads:g}",
+        "offered_rps": RATE,
+        "achieved_rps": None,
+        "failures": 0,
         "requests": operations,
         "window_s": WINDOW_S,
         "cpu_s": cpu_s,
@@ -60,14 +62,7 @@ def run_of(variant, reads, repeat=1, noise=1.0, **figures):
         },
         "balance": replace(sides, accepted=posts, delivered=posts, backlog_growth=0),
     }
-    return Result(
-        experiment="mixed",
-        variant=variant,
-        repeat=repeat,
-        started_at=f"2026-01-01T00:0{repeat}:00+00:00",
-        environment=ENVIRONMENT | {"seed": {"people": 1000, "friends": 500, "graph": "ring"}},
-        **({"load": f"reads{reads:g}", "offered_rps": RATE} | defaults | figures),
-    )
+    return result(variant, repeat, **(defaults | figures))
 
 
 def runs_of(*variants, reads=(0, 1, 10, 30, 100)):
@@ -92,11 +87,11 @@ def test_the_costs_of_posts_and_reads_are_found_again():
 
 def test_runs_at_two_rates_tell_what_each_role_uses_whatever_the_rate():
     fast, slow = runs_of(PUSH), runs_of(PUSH)
-    for result in slow:
-        result.window_s *= 4
-        result.cpu_s["workers"] += BASE_CORES[PUSH] * 3 * WINDOW_S
-    for result in (*fast, *slow):
-        result.cpu_s["database"] += 0.03 * result.window_s
+    for run in slow:
+        run.window_s *= 4
+        run.cpu_s["workers"] += BASE_CORES[PUSH] * 3 * WINDOW_S
+    for run in (*fast, *slow):
+        run.cpu_s["database"] += 0.03 * run.window_s
 
     (found,) = costs_of([*fast, *slow])
 
@@ -250,18 +245,14 @@ def test_the_rate_that_holds_is_searched_at_some_reads_per_post(tmp_path):
 
 
 def test_posts_and_reads_on_a_real_service(tmp_path):
-    command = [sys.executable, "-m", "lab", "run", "mixed", "--shared", "--loads=reads4"]
     small = ("--users=60", "--people=60", "--friends=58", "--run-time=1s", "--deep-share=0.5")
-    done = subprocess.run(
-        [*command, *small, "--variants=sqlite-outbox-setbased", f"--out={tmp_path}"],
-        capture_output=True,
-        text=True,
-        timeout=300,
+
+    done = laboratory(
+        tmp_path, "mixed", "--loads=reads4", "--variants=sqlite-outbox-setbased", *small
     )
 
-    (path,) = tmp_path.glob("*/result.json")
-    result = json.loads(path.read_text())
-    assert result["audit"]["ok"], done.stderr
+    result = done.result
+    assert result["audit"]["ok"]
     assert result["failures"] == 0, result["errors"]
     assert result["audit"]["posts"] == 12 * 2 + 120  # with the warm-up, and those before the load
     assert result["extra"]["reads"] == pytest.approx(4 * result["extra"]["posts"], rel=0.3)

@@ -1,8 +1,5 @@
 """The overload experiment: on planted results, and on a real service."""
 
-import json
-import subprocess
-import sys
 from dataclasses import replace
 
 import pytest
@@ -13,6 +10,7 @@ from lab.experiments.overload import FIRST_OF_HELD
 from lab.experiments.overload.steps import Step, broken, measure_steps, void
 from lab.results.requests import Request
 from lab.running.matrix import run_in_rounds
+from tests.lab.runs import run
 from tests.lab.test_capacity import step as searched
 from tests.lab.test_report import balance, report_of
 
@@ -179,15 +177,11 @@ def test_figures_of_a_step_are_of_the_arrivals_that_were_due_in_it(tmp_path):
 
 
 def test_steps_on_a_real_service(tmp_path):
-    command = [sys.executable, "-m", "lab", "run", "overload", "--shared", f"--variants={ALONE}"]
     small = ("--loads=steps", "--users=10", "--people=30", "--friends=5", "--run-time=1s")
-    done = subprocess.run(
-        [*command, *small, f"--out={tmp_path}"], capture_output=True, text=True, timeout=300
-    )
 
-    (path,) = tmp_path.glob("*/result.json")
-    found = json.loads(path.read_text())
-    assert found["audit"]["ok"], done.stderr
+    found = run(tmp_path, "overload", f"--variants={ALONE}", *small).result
+
+    assert found["audit"]["ok"]
     assert found["audit"]["posts"] == 2 * sum((10, 20, 30, 50, 100, 10))  # each with a warm-up
     assert "--loads steps --users 10" in found["environment"]["command"]
     assert [found["extra"][f"step{n}_offered_rps"] for n in range(1, 7)] == [

@@ -1,14 +1,12 @@
 """Bare queues: how their tasks are counted, and one that loses tasks, which has to be seen."""
 
-import json
-
 import pytest
 
-from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.promises import bare
 from lab.experiments.promises.bare import Note, counted
 from lab.faults.running import serving
+from tests.lab.runs import run
 
 PROMISES = EXPERIMENTS["promises"]
 BEGUN, DONE = False, True
@@ -51,11 +49,10 @@ def test_a_kill_in_a_task_shows_what_the_queue_does_not_promise(queue, tmp_path,
 
 
 def test_a_rate_is_measured_with_what_each_part_used(tmp_path):
-    chosen = ["--variants=sqlite-task-setbased@dramatiq", "--people=60", "--users=20"]
+    small = ("--people=60", "--users=20", "--run-time=2s")
 
-    main(["run", "queues", *chosen, "--run-time=2s", "--shared", f"--out={tmp_path}"])
+    done = run(tmp_path, "queues", "--variants=sqlite-task-setbased@dramatiq", *small)
 
-    result = json.loads((tmp_path / "sqlite-task-setbased@dramatiq-1/result.json").read_text())
-    assert result["audit"]["ok"]
-    assert result["extra"]["idle_workers"] >= 0
-    assert "ms/post" in (tmp_path / "report.md").read_text()
+    assert done.result["audit"]["ok"]
+    assert done.result["extra"]["idle_workers"] >= 0
+    assert "ms/post" in done.report

@@ -1,15 +1,16 @@
 """The laboratory as a whole, on small runs of the real service, some with planted faults."""
 
 import json
-import os
 import signal
 import subprocess
 import sys
-import time
 
+import psutil
 import pytest
 
+from tests.commands import python
 from tests.lab.planted import PLANTED
+from tests.sessions import wait_until
 
 SMALL = ["--shared", "--users=20", "--people=100", "--friends=20", "--run-time=2s"]
 FIELDS = (
@@ -24,21 +25,12 @@ PULLED = "mysql_tuned-outbox-ring@cluster1+pulls30"
 
 
 def command(out, variants, *more):
-    return [
-        *(sys.executable, "-m", "lab", "run", "fanout", *SMALL),
-        *(f"--variants={variants}", f"--out={out}", *more),
-    ]
+    return ["-m", "lab", "run", "fanout", *SMALL, f"--variants={variants}", f"--out={out}", *more]
 
 
-def laboratory(out, variants, *more, environment=None):
+def laboratory(out, variants, *more, **environment):
     """Run the laboratory; return how it ended, the results by variant, and the report."""
-    done = subprocess.run(
-        command(out, variants, *more),
-        env=os.environ | (environment or {}),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    done = python(*command(out, variants, *more), **environment)
     return done, results(out), (out / "report.md").read_text()
 
 
@@ -131,7 +123,7 @@ def test_a_variant_that_never_delivers_misses_everything(run):
 def planted(tmp_path_factory):
     """A store that loses posts, one that fails, and one that delivers twice."""
     variants = f"{GOOD},sqlite-inline-packed,sqlite-outbox-ring"
-    return laboratory(tmp_path_factory.mktemp("out"), variants, environment=PLANTED)
+    return laboratory(tmp_path_factory.mktemp("out"), variants, **PLANTED)
 
 
 def test_a_store_that_loses_posts_fails_whatever_its_speed(planted):
@@ -161,7 +153,7 @@ def test_a_dropped_delivery_is_seen_by_a_watched_reader_though_the_store_has_tri
     """At the end the database answers for it, so the audit sees nothing."""
     variant, more = "sqlite-outbox-log", ("--users=50", "--friends=50", "--run-time=6s")
 
-    done, found, report = laboratory(tmp_path, variant, *more, environment=PLANTED)
+    done, found, report = laboratory(tmp_path, variant, *more, **PLANTED)
 
     assert done.returncode == 1
     assert found[variant]["audit"]["missing"] == 0
@@ -170,16 +162,17 @@ def test_a_dropped_delivery_is_seen_by_a_watched_reader_though_the_store_has_tri
     assert "lacked" in report
 
 
-def test_a_run_stopped_by_ctrl_c_keeps_its_measurements(tmp_path):
-    running = subprocess.Popen(command(tmp_path, GOOD), stderr=subprocess.DEVNULL)
-    give_up_at = time.monotonic() + 240
-    while not (tmp_path / f"{GOOD}-1/requests.csv").exists():
-        assert time.monotonic() < give_up_at
-        time.sleep(0.1)
+def test_a_run_stopped_by_ctrl_c_keeps_its_measurements_and_leaves_no_process(tmp_path):
+    command_line = [sys.executable, *command(tmp_path, GOOD)]
+    running = subprocess.Popen(command_line, stderr=subprocess.DEVNULL)
+    wait_until((tmp_path / f"{GOOD}-1/requests.csv").exists, within_s=240)
+    children = psutil.Process(running.pid).children(recursive=True)
+    assert len(children) >= 5  # app servers, drainer, locust
 
     running.send_signal(signal.SIGINT)
     running.wait(timeout=120)
 
     assert running.returncode == 130
+    assert psutil.wait_procs(children, timeout=20)[1] == []
     assert results(tmp_path)[GOOD]["errors"] == ["interrupted"]
     assert "interrupted" in (tmp_path / "report.html").read_text()

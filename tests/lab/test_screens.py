@@ -1,7 +1,5 @@
 """Readers who are watched: what their pages show, and what these lack."""
 
-import time
-
 import pytest
 
 from lab.running import screens
@@ -26,9 +24,6 @@ class Feed:
         self.asked.append(before)
         older = [it for it in sorted(self.ids, reverse=True) if before is None or it < before]
         return [Post(it, FRIEND) for it in older[:limit]], len(older) <= limit
-
-    def feed(self, person):
-        yield from (Post(it, FRIEND) for it in self.ids)
 
 
 def screen_of(feed):
@@ -68,17 +63,3 @@ def test_a_page_lacks_a_post_that_has_a_receipt(shown_by_look_of, look, lacked):
         screen.shown[7] = Shown(shown_by_look_of, shown_by_look_of + 5)
 
     assert screen.lacked(7, RECEIPT_AT) == lacked
-
-
-def test_a_dropped_delivery_is_lacked_though_the_database_shows_it_in_the_end():
-    """The store trims it, and from then on the database answers: no audit at the end sees it."""
-    feed = Feed(1, 2, 4, 5)
-    screen = screen_of(feed)
-    receipt_at = time.time() - screens.GRACE_S - 1
-    screen.look(9)
-    feed.ids.append(3)
-    screen.read_all()
-
-    assert 3 in screen.shown
-    assert screen.lacked(3, receipt_at)
-    assert not screen.lacked(4, receipt_at)

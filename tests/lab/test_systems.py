@@ -1,11 +1,9 @@
 """Services that aren't ours: measured and audited through their API alone."""
 
-import json
 import re
-import shutil
 import time
 from contextlib import contextmanager
-from threading import Thread
+from pathlib import Path
 
 import pytest
 
@@ -21,7 +19,9 @@ from lab.systems.service import AdapterService, TargetService
 from lab.systems.variants import TARGET, adapters, check_host
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Seed, Service, as_audit
+from tests.answering import running
 from tests.lab.planted import target as planted
+from tests.lab.runs import run
 from tests.lab.test_report import result
 
 PEOPLE, REACH = 40, 10
@@ -33,7 +33,7 @@ RING = [
 ]
 POSTS = 3 * PEOPLE
 """2,520 deliveries, of which a planted fault hits two."""
-SMALL = ["--shared", "--users=20", "--run-time=2s"]
+SMALL = ["--users=20", "--run-time=2s"]
 
 
 @contextmanager
@@ -41,12 +41,8 @@ def serving(fault=""):
     """A target in this process with its people; yields it, its API and them."""
     people = [Person(it, f"token-{it}") for it in range(1, 1 + PEOPLE)]
     target = planted.Target({it.token: it.id for it in people}, RING, fault)
-    thread = Thread(target=target.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    yield target, Api(f"http://127.0.0.1:{target.server_port}"), people
-    target.shutdown()
-    thread.join()
-    target.server_close()
+    with running(target):
+        yield target, Api(f"http://127.0.0.1:{target.server_port}"), people
 
 
 def audited(fault, unknown_outcomes=0):
@@ -180,13 +176,6 @@ def test_others_may_not_without_consent(url, tmp_path, capsys):
     check_host(url, may=True)
 
 
-def test_a_target_needs_url_and_tokens(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "fanout", f"--variants={TARGET}"])
-
-    assert "--tokens" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("names", "times"), [([TARGET], 0), (["sqlite-pull"], 4), ([TARGET, "sqlite-pull"], 4)]
 )
@@ -234,15 +223,12 @@ def test_our_service_is_clean_from_outside(tmp_path):
         service.prepare(Seed(people=100, friends=20))
         service.start()
         (web,), (drainer,) = processes.pids("web"), processes.pids("workers")
-        arguments = [
-            *(f"--target={service.url}", f"--tokens={service.tokens}"),
-            *(f"--pids=web={web},workers={drainer}", f"--out={tmp_path / 'out'}"),
-        ]
-        status = main(["run", "fanout", *arguments, *SMALL])
+        where = (f"--target={service.url}", f"--tokens={service.tokens}")
+        pids = f"--pids=web={web},workers={drainer}"
+        done = run(tmp_path / "out", "fanout", *where, pids, *SMALL)
 
-    (path,) = tmp_path.glob("out/*/result.json")
-    result = json.loads(path.read_text())
-    assert status == 0
+    result = done.result
+    assert done.status == 0
     assert result["errors"] == []
     assert result["audit"]["ok"]
     assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0
@@ -260,24 +246,22 @@ def adapter(tmp_path, monkeypatch):
     folder.mkdir(parents=True)
     (folder / "adapter.toml").write_text(
         'servers = []\npackages = ["urllib3"]\nseed = ["-c", "pass"]\nworkers = []\n'
-        'web = ["-m", "target"]\n'
+        'web = ["-m", "tests.lab.planted.target"]\n'
     )
-    shutil.copy(planted.__file__, folder)
+    (folder / "tests").symlink_to(Path("tests").resolve())
     monkeypatch.setattr(variants, "ADAPTERS", folder.parent)
     monkeypatch.setenv("FAULT", "drop")
     return folder
 
 
 def test_an_adapter_is_found_by_its_folder_and_its_drops_by_the_audit(adapter, tmp_path):
-    out = tmp_path / "out"
-    people = ["--people=100", "--friends=60"]
+    few = ("--people=100", "--friends=60", *SMALL, "--drain-within=2s")
 
-    options = [*SMALL, "--drain-within=2s", f"--out={out}"]
-    status = main(["run", "fanout", "--variants=planted", *people, *options])
+    done = run(tmp_path / "out", "fanout", "--variants=planted", *few)
 
-    result = json.loads((out / "planted-1/result.json").read_text())
+    result = done.result
     assert list(adapters()) == ["planted"]
-    assert status == 1
+    assert done.status == 1
     assert result["audit"]["missing"] == result["audit"]["expected"] // 1000 > 0
     assert (result["audit"]["duplicated"], result["audit"]["unexpected"]) == (0, 0)
     (error,) = result["errors"]

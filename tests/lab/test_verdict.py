@@ -13,6 +13,7 @@ from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.experiments.faults.figures import audit_of
 from lab.faults.catalogue import FAULTS
+from tests.commands import python
 from tests.lab.test_faults import CLEAN as WHOLE
 from tests.lab.test_faults import result as fault
 from tests.lab.test_faults import seen
@@ -24,12 +25,6 @@ OTHERS = {"cpu_s": {"web": 20.0, "locust": 4.0}, "balance": balance(busy_cores=1
 SHORT = AS_COMMITTED | {"balance": balance(20.2, cycle_s=13.842)}
 NOTHING = CLEAN | {"posts": 0, "expected": 0}
 SHARED = {"environment": ENVIRONMENT | {"command": "python -m lab run fanout --shared"}}
-
-
-def planted(environment=ENVIRONMENT, **figures):
-    one = result(**figures)
-    one.environment = environment
-    return one
 
 
 @pytest.mark.parametrize(
@@ -50,7 +45,7 @@ def planted(environment=ENVIRONMENT, **figures):
 def test_deliveries_and_figures_are_judged_apart(
     figures, status, looks, deliveries, worth, tmp_path, capsys
 ):
-    ended, markdown = report_of(tmp_path, planted(**figures))
+    ended, markdown = report_of(tmp_path, result(**figures))
     terminal, page = capsys.readouterr().out, (tmp_path / "report.html").read_text()
     (run,) = json.loads((tmp_path / "results.json").read_text())
 
@@ -66,7 +61,7 @@ def test_deliveries_and_figures_are_judged_apart(
 
 
 def test_a_busy_machine_is_no_failure_of_the_audit(tmp_path):
-    _, markdown = report_of(tmp_path, planted(**OTHERS, generator_saturated=True))
+    _, markdown = report_of(tmp_path, result(**OTHERS, generator_saturated=True))
     page = (tmp_path / "report.html").read_text()
 
     assert "--shared" in page
@@ -80,7 +75,7 @@ def test_a_busy_machine_is_no_failure_of_the_audit(tmp_path):
 def test_each_verdict_names_whom_it_is_about(tmp_path):
     lossy = result("sqlite-outbox-bulk", repeat=3, audit=HALF)
     _, markdown = report_of(
-        tmp_path, result("sqlite-outbox-setbased"), planted(**OTHERS, repeat=2), lossy
+        tmp_path, result("sqlite-outbox-setbased"), result(**OTHERS, repeat=2), lossy
     )
 
     assert "**Deliveries**: Lost or wrong in sqlite-outbox-bulk: " in markdown
@@ -129,9 +124,7 @@ def test_a_run_on_a_really_busy_machine_delivers_and_says_so(tmp_path):
         for _ in range(os.cpu_count() or 1)
     ]
     try:
-        done = subprocess.run(
-            [sys.executable, "-m", "lab", *command], capture_output=True, text=True, timeout=300
-        )
+        done = python("-m", "lab", *command)
     finally:
         for loop in loops:
             loop.kill()

@@ -11,13 +11,14 @@ import pytest
 
 from launch.ports import PortTaken, claimed
 from launch.processes import RunFailed, free_port
+from tests.commands import python
 
 GIVEN = """
 from launch.processes import free_port
 print(*(free_port() for _ in range(600)), flush=True)
 input()
 """
-UP = [sys.executable, "-m", "lab", "up", "sqlite-inline-setbased", "--people=3", "--friends=2"]
+UP = ["-m", "lab", "up", "sqlite-inline-setbased", "--people=3", "--friends=2"]
 
 
 @pytest.fixture
@@ -89,12 +90,12 @@ def test_a_port_that_does_not_exist_is_refused():
 def test_a_second_laboratory_leaves_the_first_one_serving(tmp_path):
     port, said = free_port(), [""]
     command = up(port, tmp_path)
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
+    with subprocess.Popen([sys.executable, *command], stdout=subprocess.PIPE, text=True) as first:
         try:
             while "Ctrl-C" not in said[-1]:
                 said.append(first.stdout.readline())
                 assert first.poll() is None
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+            done = python(*command)
             with urlopen(f"http://127.0.0.1:{port}/readyz", timeout=20) as answer:
                 assert answer.status == 200
         finally:

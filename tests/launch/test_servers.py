@@ -1,10 +1,7 @@
 """Private servers, and external ones."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import psutil
@@ -16,6 +13,7 @@ from launch.servers import MySQL, PostgreSQL, RabbitMQ, Redis, base, servers_for
 from launch.servers.base import installed
 from launch.servers.redis import redis_name
 from launch.variants import Variant
+from tests.commands import python
 
 SMALL = ["--users=20", "--people=100", "--friends=20", "--run-time=1s"]
 
@@ -131,13 +129,7 @@ def external(mysql, redis_server):
 
 def laboratory(out, environment, variant):
     arguments = [f"--variants={variant}", *SMALL, "--servers=external", f"--out={out}"]
-    done = subprocess.run(
-        [sys.executable, "-m", "lab", "run", "fanout", "--shared", *arguments],
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    done = python("-m", "lab", "run", "fanout", "--shared", *arguments, **environment)
     (path,) = out.glob("*/result.json")
     return done, json.loads(path.read_text())
 

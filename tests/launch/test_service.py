@@ -1,5 +1,5 @@
 import csv
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
@@ -7,25 +7,19 @@ import psutil
 import pytest
 
 from lab.faults.running import serving, wait_for
-from launch.processes import Processes
-from launch.service import Seed, Service, is_ready
-from launch.variants import Variant
+from launch.service import Seed, is_ready
+from tests.locustfiles.load import serving as small_service
 
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory):
     """Two services that run at the same time, with the same people."""
+    folders = [tmp_path_factory.mktemp("service") for _ in range(2)]
     with ExitStack() as stack:
-        yield [stack.enter_context(_running(tmp_path_factory.mktemp("service"))) for _ in range(2)]
-
-
-@contextmanager
-def _running(folder):
-    with Processes(folder / "logs") as processes:
-        service = Service(Variant.named("sqlite-inline-setbased"), processes, folder)
-        service.prepare(Seed(people=3, friends=2))
-        service.start()
-        yield service
+        yield [
+            stack.enter_context(small_service("sqlite-inline-setbased", it, people=3, friends=2))
+            for it in folders
+        ]
 
 
 def status_of_feed(service, token):

@@ -102,16 +102,3 @@ def test_the_page_lists_all_parts():
 
     for name, part in PARTS.items():
         assert f"| `{name}` | {part.text} |" in page
-
-
-@pytest.mark.parametrize(
-    ("name", "clean"),
-    [
-        ("sqlite-inline-bulk", True),
-        ("sqlite-pull", True),
-        ("sqlite-null", False),
-        ("sqlite_per_server-inline-bulk", False),
-    ],
-)
-def test_losses_by_design_are_known(name, clean):
-    assert Variant.named(name).should_be_clean == clean

@@ -1,14 +1,10 @@
 """A small service of real processes, and Locust runs against it."""
 
 import csv
-import json
 import re
 import subprocess
 import sys
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import SimpleNamespace
 
 from launch.processes import Processes
 from launch.service import Seed, Service
@@ -18,43 +14,15 @@ PEOPLE = 100
 
 
 @contextmanager
-def serving(name, folder):
-    """Serve a variant to few people."""
+def serving(variant, folder, people=PEOPLE, friends=20):
+    """Serve a variant, which may be given by its name, to few people."""
+    if isinstance(variant, str):
+        variant = Variant.named(variant)
     with Processes(folder / "logs") as processes:
-        service = Service(Variant.named(name), processes, folder)
-        service.prepare(Seed(people=PEOPLE, friends=20))
+        service = Service(variant, processes, folder)
+        service.prepare(Seed(people=people, friends=friends))
         service.start()
         yield service
-
-
-@contextmanager
-def standing_in(service, answer):
-    """Serve what ``answer(method, path, headers)`` returns as status and content, in its place."""
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version = "HTTP/1.1"
-
-        def do_GET(self):
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, content = answer(self.command, self.path, self.headers)
-            body = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def do_POST(self):
-            self.do_GET()
-
-        def log_message(self, *args):
-            pass
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_port}", tokens=service.tokens)
-        server.shutdown()
-        thread.join()
 
 
 class Run:

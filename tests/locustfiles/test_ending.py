@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.locustfiles.load import Run, serving, standing_in
+from tests.answering import standing_in
+from tests.locustfiles.load import Run, serving
 
 GENEROUS = ("--fail-p99-ms=60000", "--fail-lag-ms=60000", "--fail-ratio=0.9")
 LOOKED_FOR = re.compile(
@@ -84,23 +85,35 @@ def test_lost_deliveries_are_missing(tmp_path):
     assert "audit: NOT CLEAN" in done.output
 
 
-def test_repeated_deliveries_are_duplicated(service, tmp_path):
-    """A service shows every post twice."""
-    posts = []
+def accepting(posts, shown, waiting=list):
+    """Return what answers as a service that accepts posts; its /statusz is always an old one."""
 
     def answer(method, path, headers):
         if method == "POST":
-            posts.append({"id": len(posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"})
-            return 201, posts[-1]
+            post = {"id": len(posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"}
+            posts.append(post | {"at": time.monotonic()})
+            return 201, post
         if path == "/v1/me/friends/":
             return 200, {"friends": [2]}
         if path in ("/statusz", "/readyz"):
-            return 200, {"backlog": {"posts": 0}}
-        twice = sorted(posts * 2, key=lambda post: -post["id"])
-        return 200, {"posts": twice[:100], "next": None}
+            return 200, {"backlog": {"posts": len(waiting()) if path == "/readyz" else 0}}
+        return 200, {"posts": shown()[:100], "next": None}
 
-    with standing_in(service, answer) as duplicator:
-        done = Run(duplicator, tmp_path, "--visible-share=0", "--users=5", "--pace-s=0.5")
+    return answer
+
+
+def run_against(answer, service, folder):
+    few = ("--visible-share=0", "--users=5", "--pace-s=0.5")
+    with standing_in(answer) as url:
+        return Run(service, folder, f"--host={url}", *few)
+
+
+def test_repeated_deliveries_are_duplicated(service, tmp_path):
+    """A service shows every post twice."""
+    posts = []
+    answer = accepting(posts, lambda: sorted(posts * 2, key=lambda post: -post["id"]))
+
+    done = run_against(answer, service, tmp_path)
 
     found = audit(done)
     assert done.exit_code == 1
@@ -109,28 +122,18 @@ def test_repeated_deliveries_are_duplicated(service, tmp_path):
 
 
 def test_the_last_posts_are_waited_for_though_a_status_does_not_know_them_yet(service, tmp_path):
-    """A service shows posts after a second and a half, and its status is always an old one."""
+    """A service shows posts after a second and a half."""
     posts = []
 
     def waiting():
-        return [post for post, at in posts if time.monotonic() < at + 1.5]
+        return [post for post in posts if time.monotonic() < post["at"] + 1.5]
 
-    def answer(method, path, headers):
-        if method == "POST":
-            post = {"id": len(posts) + 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"}
-            posts.append((post, time.monotonic()))
-            return 201, post
-        if path == "/v1/me/friends/":
-            return 200, {"friends": [2]}
-        if path in ("/statusz", "/readyz"):
-            return 200, {"backlog": {"posts": 0 if path == "/statusz" else len(waiting())}}
-        shown = [post for post, _ in reversed(posts) if post not in waiting()]
-        return 200, {"posts": shown[:100], "next": None}
+    def shown():
+        late = waiting()
+        return [post for post in reversed(posts) if post not in late]
 
-    with standing_in(service, answer) as late:
-        done = Run(late, tmp_path, "--visible-share=0", "--users=5", "--pace-s=0.5")
+    found = audit(run_against(accepting(posts, shown, waiting), service, tmp_path))
 
-    found = audit(done)
     assert found.posts > 0
     assert (found.missing, found.duplicated) == (0, 0)
 

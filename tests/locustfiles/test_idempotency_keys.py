@@ -4,7 +4,8 @@ from collections import Counter
 
 import pytest
 
-from tests.locustfiles.load import Run, standing_in
+from tests.answering import standing_in
+from tests.locustfiles.load import Run
 
 USERS = 5
 
@@ -16,8 +17,8 @@ def keys():
 
 
 @pytest.fixture
-def refusing_once(service, keys):
-    """A service that answers the first request with each key with 503."""
+def run(service, keys, tmp_path):
+    """Run Locust against a service that answers the first request with each key with 503."""
 
     def answer(method, path, headers):
         key = headers["Idempotency-Key"]
@@ -25,16 +26,13 @@ def refusing_once(service, keys):
         status = 503 if key is None or keys[key] == 1 else 201
         return status, {"id": 1, "author": 1, "created_at": "2026-01-01T00:00:00Z"}
 
-    with standing_in(service, answer) as stand_in:
-        yield stand_in
+    few = ("--no-audit", f"--users={USERS}", "--visible-share=0")
+    with standing_in(answer) as url:
+        yield lambda *options: Run(service, tmp_path, f"--host={url}", *few, *options)
 
 
-def run(service, folder, *options):
-    return Run(service, folder, "--no-audit", f"--users={USERS}", "--visible-share=0", *options)
-
-
-def test_a_refused_post_is_repeated_with_its_key(refusing_once, keys, tmp_path):
-    done = run(refusing_once, tmp_path, "--idempotency-keys")
+def test_a_refused_post_is_repeated_with_its_key(run, keys):
+    done = run("--idempotency-keys")
 
     accepted = done.rows("accepted.csv")
     assert accepted
@@ -43,8 +41,8 @@ def test_a_refused_post_is_repeated_with_its_key(refusing_once, keys, tmp_path):
     assert len(accepted) <= repeated <= len(accepted) + USERS  # each may be cut off by the end
 
 
-def test_without_the_option_posts_have_no_keys_and_are_not_repeated(refusing_once, keys, tmp_path):
-    done = run(refusing_once, tmp_path)
+def test_without_the_option_posts_have_no_keys_and_are_not_repeated(run, keys):
+    done = run()
 
     assert set(keys) == {None}
     assert done.rows("accepted.csv") == []

@@ -1,8 +1,6 @@
-import os
-import subprocess
-import sys
-
 import pytest
+
+from tests.commands import python
 
 PROCESSES = {
     "app server": ["-m", "gunicorn", "--config=config/gunicorn.py", "--bind=127.0.0.1:0"],
@@ -16,17 +14,8 @@ def test_no_process_starts_with_an_unwritable_metrics_folder(argv, tmp_path):
     folder = tmp_path / "metrics"
     folder.touch()  # root may write into any folder, but not into a file
 
-    done = subprocess.run(
-        [sys.executable, *argv],
-        env={
-            **os.environ,
-            "DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3",
-            "PROMETHEUS_MULTIPROC_DIR": str(folder),
-        },
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"}
+    done = python(*argv, **database, PROMETHEUS_MULTIPROC_DIR=str(folder))
 
     assert done.returncode == 1
     assert f"(metrics.E001) PROMETHEUS_MULTIPROC_DIR={folder} can't be written" in done.stderr

@@ -7,7 +7,6 @@ from feed.models import Post
 from feed.recipients import ReaderCounts
 from feed.signals import receipts_set, timeline_loaded
 from feed.timeline import read_page
-from feed.timeline_stores import get_timeline_store
 from metrics import definitions
 from metrics.deliveries import Batch, count_load, observe
 from tests.backends import stores_with
@@ -52,8 +51,7 @@ def test_loads_of_absent_timelines_are_counted_and_pages_of_whole_ones_are_not(
     alias, settings, friends, redis
 ):
     settings.FEED_TIMELINE_STORE = alias
-    whole_timelines()
-    store, loads = get_timeline_store(), count_of(definitions.timeline_loads, alias)
+    store, loads = whole_timelines(), count_of(definitions.timeline_loads, alias)
     timeline_loaded.connect(count_load)
     try:
         store.deliver(posts_by(1, 3))

@@ -11,7 +11,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from lab.faults.running import SEED
+from lab.faults.running import SEED, wait_for
 from launch.processes import free_port
 from metrics.scrape import may_scrape
 from tests.metrics.prometheus import metered, watch
@@ -171,34 +171,6 @@ def test_more_networks_may_scrape_if_they_are_named(settings):
     assert not may_scrape({"REMOTE_ADDR": "127.0.0.1"})
 
 
-def test_without_the_database_the_counts_are_still_exported(broken):
-    post(broken, seconds=0.3)
-    broken.processes.stop("workers")
-    for file in broken.folder.glob("feed-0.sqlite3*"):
-        file.rename(broken.folder / f"away-{file.name}")
-    for worker in broken.workers_of("web"):  # open connections would still have their file
-        os.kill(worker, signal.SIGKILL)
-    broken.database.mkdir()
-
-    status, text = ask_again(broken, "/metrics")
-
-    assert status == 200
-    assert "feed_database_up 0.0" in text
-    assert "feed_backlog_posts" not in text
-    assert 'feed_requests_total{method="POST"' in text
-
-
-def ask_again(running, path):
-    """Repeat the request until new workers answer."""
-    give_up_at = time.monotonic() + 60
-    while True:
-        try:
-            return ask(running, path)
-        except OSError:
-            assert time.monotonic() < give_up_at
-            time.sleep(0.1)
-
-
 def test_a_drainer_with_its_own_folder_answers_on_its_own_port(broken):
     broken.processes.stop("workers")
     port = free_port()
@@ -209,10 +181,7 @@ def test_a_drainer_with_its_own_folder_answers_on_its_own_port(broken):
     posts = post(broken, seconds=0.3)
 
     expected = f'feed_posts_delivered_total{{store="setbased",strategy="outbox"}} {float(posts)}'
-    give_up_at = time.monotonic() + 60
-    while expected not in scraped(port):
-        assert time.monotonic() < give_up_at
-        time.sleep(0.1)
+    wait_for(lambda: expected in scraped(port), 60)
     assert "feed_posts_delivered" not in ask(broken, "/metrics")[1]
 
 

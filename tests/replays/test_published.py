@@ -17,13 +17,6 @@ def test_every_replay_names_its_document(capsys):
         assert f"{name}: {experiment.document}" in listed
 
 
-def test_replays_have_no_variants_in_common(capsys):
-    with pytest.raises(SystemExit):
-        main(["run", "published", "--variants=balancer"])
-
-    assert "published-001" in capsys.readouterr().err
-
-
 def test_published_figures_are_shown_in_columns_that_the_table_has():
     for experiment in EXPERIMENTS.values():
         known = {column.label for column in experiment.presentation.columns}

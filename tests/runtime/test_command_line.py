@@ -1,14 +1,13 @@
 """manage.py, when settings are wrong or servers are away."""
 
 import os
-import subprocess
-import sys
 
 import pytest
 from django.db import OperationalError, ProgrammingError
 from redis.exceptions import RedisError
 
 from runtime import command_line
+from tests.commands import python
 
 
 @pytest.mark.parametrize(
@@ -19,13 +18,8 @@ from runtime import command_line
     ],
 )
 def test_wrong_settings_are_one_line(env, advice, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        env=os.environ | {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"} | env,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    database = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"}
+    done = python("manage.py", "check", **database, **env)
 
     (line,) = done.stderr.splitlines()
     assert done.returncode == 1

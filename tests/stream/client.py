@@ -16,13 +16,12 @@ from tests.conftest import database_url
 
 
 @contextlib.contextmanager
-def streaming(folder, *options, count=1):
-    """Run processes that stream the test's database, each in a role with its port; yield both."""
-    ports = [free_port() for _ in range(count)]
+def streaming(folder, *options):
+    """Run a process that streams the test's database, in a role with its port; yield both."""
+    port = free_port()
     with Processes(folder / "logs") as processes:
-        for port in ports:
-            start(processes, port, *options)
-        yield processes, ports
+        start(processes, port, *options)
+        yield processes, port
 
 
 def start(processes, port, *options):
@@ -53,11 +52,11 @@ def ask(port, token, last_id="", timeout_s=60):
 
 
 class Client(Thread):
-    """Reads a person's stream, and comes back at the given ports in turn until it is stopped."""
+    """Reads a person's stream, and comes back until it is stopped."""
 
-    def __init__(self, person_id, *ports, token=None):
+    def __init__(self, person_id, port):
         super().__init__()
-        self._token, self._ports = token or token_of(person_id), ports
+        self._token, self._port = token_of(person_id), port
         self.events = []
         """(event, data, monotonic time) each."""
         self.last_id, self.opened, self._is_stopped = "", 0, False
@@ -67,11 +66,11 @@ class Client(Thread):
     def run(self):
         while not self._is_stopped:
             with contextlib.suppress(OSError):
-                self._read(self._ports[self.opened % len(self._ports)])
+                self._read()
             time.sleep(random.uniform(0.01, 0.1))
 
-    def _read(self, port):
-        http, answer = ask(port, self._token, self.last_id, timeout_s=10)
+    def _read(self):
+        http, answer = ask(self._port, self._token, self.last_id, timeout_s=10)
         self.opened += 1
         self.statuses.append(answer.status)
         with contextlib.closing(http):

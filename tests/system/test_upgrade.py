@@ -1,16 +1,15 @@
 """Each release's database, upgraded: its data is complete, and the service works."""
 
-import os
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from launch.processes import Processes
 from launch.servers import MySQL
+from tests.commands import python
 from tests.system import releases
 
 DUMPS = Path(releases.__file__).parent
@@ -50,15 +49,7 @@ def database(request, release, tmp_path):
 
 @pytest.fixture
 def manage(database):
-    def run(*arguments, **environment):
-        return subprocess.run(
-            [sys.executable, "manage.py", *arguments],
-            env=os.environ | database | environment,
-            capture_output=True,
-            text=True,
-        )
-
-    return run
+    return partial(python, "manage.py", **database)
 
 
 def test_what_a_release_wrote_is_whole_after_an_upgrade(manage):

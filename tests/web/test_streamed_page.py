@@ -3,20 +3,14 @@
 import pytest
 from selenium.webdriver.common.keys import Keys
 
-from launch.processes import Processes
-from launch.service import Seed, Service
-from launch.variants import Variant
 from tests.browser import browsing
+from tests.locustfiles.load import serving
 from tests.web.test_feed_page import Tab
 
 
 @pytest.fixture
 def service(tmp_path):
-    with Processes(tmp_path / "logs") as processes:
-        variant = Variant.named("sqlite-outbox-setbased@proxy+stream")
-        service = Service(variant, processes, tmp_path)
-        service.prepare(Seed(people=20, friends=10))
-        service.start()
+    with serving("sqlite-outbox-setbased@proxy+stream", tmp_path) as service:
         yield service
 
 

@@ -9,7 +9,6 @@ from django.db import OperationalError
 from feed import batches
 from feed.delivery import deliver_pending
 from feed.models import Post
-from feed.timeline_stores import get_timeline_store
 from tests.conftest import whole_timelines
 from workers import tasks
 from workers.drainer import Drainer
@@ -20,8 +19,7 @@ POSTS = 20
 @pytest.fixture
 def store(transactional_db, settings, friends):
     settings.FEED_STRATEGY = "outbox"
-    whole_timelines()
-    return get_timeline_store()
+    return whole_timelines()
 
 
 @pytest.fixture

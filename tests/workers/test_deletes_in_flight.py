@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -10,14 +9,15 @@ from django.core.cache import caches
 from django.db import connection
 
 from config.cache import post_cache
-from feed.audit import audit
 from feed.models import Post
 from feed.selectors import read_timeline
 from feed.services import delete_post, publish_post
 from feed.timeline_stores import get_timeline_store
 from tests.backends import QUEUE_STRATEGIES, REDIS_STORES, WRITING_STORES
 from tests.conftest import whole_timelines
-from tests.sessions import waiting
+from tests.feed.deliveries import audited
+from tests.parallel import in_a_thread
+from tests.sessions import wait_until, waiting
 
 PAIRS = [
     # Inline into a SQL store there is nothing to delete before all is committed.
@@ -57,11 +57,8 @@ class Deletion:
         self.answer = pool.submit(in_a_thread, self._run, post)
 
     def wait_until_it_waits_or_is_done(self):
-        give_up_at = time.monotonic() + 20
         assert self._updating.wait(20)
-        while not (self.answer.done() or somebody_waits_for_a_lock()):
-            assert time.monotonic() < give_up_at
-            time.sleep(0.02)
+        wait_until(lambda: self.answer.done() or somebody_waits_for_a_lock())
 
     def _run(self, post):
         with connection.execute_wrapper(self._note):
@@ -71,13 +68,6 @@ class Deletion:
         if sql.startswith("UPDATE"):
             self._updating.set()
         return execute(sql, *args)
-
-
-def in_a_thread(work, *args, **kwargs):
-    try:
-        return work(*args, **kwargs)
-    finally:
-        connection.close()
 
 
 def somebody_waits_for_a_lock():
@@ -120,5 +110,5 @@ def test_a_post_deleted_in_the_middle_of_its_delivery_never_shows(strategy, work
 
     assert seen == (["kept"] if get_timeline_store().is_transactional else ["gone", "kept"])
     assert [bodies(owner) for owner in (1, 2, 3, 4)] == [["kept"], ["kept"], ["kept"], []]
-    *_, (_, found) = audit(get_timeline_store())
+    found = audited(get_timeline_store())
     assert (found.ok, found.posts, found.expected) == (True, 2, 3)

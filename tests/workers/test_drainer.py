@@ -17,6 +17,7 @@ from feed.delivery import deliver_pending
 from feed.models import FollowChange, Post, SetBasedEntry
 from feed.timeline_stores.rows import SetBased
 from tests.conftest import database_url, whole_timelines
+from tests.sessions import wait_until
 from workers import drainer as module
 from workers.drainer import Drainer
 
@@ -180,9 +181,7 @@ def test_the_command_delivers_and_stops_cleanly_on_a_signal(number, pending):
         },
         stderr=subprocess.PIPE,
     )
-    give_up_at = time.monotonic() + 60
-    while Post.objects.pending().exists() and time.monotonic() < give_up_at:
-        time.sleep(0.05)
+    wait_until(lambda: not Post.objects.pending().exists(), 60)
 
     process.send_signal(number)
     _, complaints = process.communicate(timeout=60)

@@ -5,7 +5,6 @@ from itertools import pairwise
 import pytest
 from django.core.management import call_command
 
-from feed.audit import audit
 from feed.delivery import deliver_pending
 from feed.epochs import StoreUnusable
 from feed.follows import finish_changes, unfriend
@@ -14,6 +13,7 @@ from feed.selectors import read_timeline
 from feed.services import publish_post
 from feed.timeline_stores import get_timeline_store
 from tests.conftest import whole_timelines
+from tests.feed.deliveries import audited
 from workers.models import Chunk
 
 # Each store is switched from and to: SQL, Redis, and between the two.
@@ -59,11 +59,6 @@ def shown(owner_id):
     return set(read_timeline(owner_id=owner_id, before=None, limit=20).posts)
 
 
-def audited():
-    *_, (_, found) = audit(get_timeline_store())
-    return found
-
-
 def test_a_process_with_another_store_reads_from_the_database_and_delivers_nothing(
     history, stores, choose
 ):
@@ -77,8 +72,8 @@ def test_a_process_with_another_store_reads_from_the_database_and_delivers_nothi
     assert ids(Post.objects.pending()) == waiting
     choose(stores[0])
     assert deliver_pending(limit=100) == 2
-    assert audited().ok
-    assert audited().left == 0
+    assert audited(get_timeline_store()).ok
+    assert audited(get_timeline_store()).left == 0
 
 
 def test_after_the_command_every_feed_is_whole_and_new_posts_go_into_the_new_store(
@@ -99,7 +94,7 @@ def test_after_the_command_every_feed_is_whole_and_new_posts_go_into_the_new_sto
     assert later <= set(get_timeline_store().members(2))
     call_command("rebuild_timelines", "--fast")
     assert set(get_timeline_store().members(2)) == old | waiting | later
-    assert (audited().ok, audited().left) == (True, 0)
+    assert (audited(get_timeline_store()).ok, audited(get_timeline_store()).left) == (True, 0)
 
 
 def test_the_old_store_is_refused_after_the_command_until_it_is_chosen_again(
@@ -116,7 +111,7 @@ def test_the_old_store_is_refused_after_the_command_until_it_is_chosen_again(
     deliver_pending(limit=100)
 
     assert [shown(owner) for owner in (1, 2, 3, 4)] == [old | waiting] * 3 + [set()]
-    assert audited().ok
+    assert audited(get_timeline_store()).ok
 
 
 GONE = {"packed": {"BACKEND": "feed.timeline_stores.gone.Packed"}}
@@ -165,7 +160,7 @@ def test_the_command_goes_on_from_a_store_that_the_release_does_not_have(without
 
     assert "stay in the store 'packed'" in capsys.readouterr().err
     assert [shown(owner) for owner in (1, 2, 3)] == [posts, set(), posts]
-    assert audited().ok
+    assert audited(get_timeline_store()).ok
 
 
 @pytest.mark.parametrize("strategy", ["task", "chunked", "outbox_queue"])
@@ -183,7 +178,7 @@ def test_messages_sent_before_the_switch_deliver_into_the_new_store(
     worker.await_receipts()
 
     assert [set(get_timeline_store().members(owner)) for owner in (1, 2, 3)] == [ids(posts)] * 3
-    assert audited().ok
+    assert audited(get_timeline_store()).ok
 
 
 def test_after_a_switch_between_two_chunks_the_new_store_has_the_whole_post(
@@ -205,4 +200,4 @@ def test_after_a_switch_between_two_chunks_the_new_store_has_the_whole_post(
     worker.await_receipts()
 
     assert [shown(owner) for owner in (1, 2, 3)] == [{post.id}] * 3
-    assert audited().ok
+    assert audited(get_timeline_store()).ok

@@ -1,9 +1,10 @@
-"""A feed that passes the challenge, or has a planted mistake: FAULT=… python contestant.py
+"""A feed that passes the challenge, or has a planted mistake.
+
+FAULT=… python -m tests.lab.planted.contestant
 
 Feeds are in memory; a log in FOLDER has what was accepted, and is read at the start.
 """
 
-import csv
 import json
 import os
 import time
@@ -14,27 +15,29 @@ from pathlib import Path
 from threading import BoundedSemaphore, Lock, Timer
 from urllib.parse import parse_qs, urlsplit
 
+from tests.answering import Answering, rows
+
 FAULTS = {
-    "drop": 1,
-    "double": 1,
-    "stranger": 1,
-    "forged": 1,
-    "left": 2,
-    "deleted": 2,
-    "late": 3,
-    "forgets": 4,
-    "slow celebrity": 5,
-    "queues all": 6,
-    "back": 3,
-    "empty": 7,
-    "no more": 1,
-    "same page": 1,
-    "text ids": 1,
-    "used again": 2,
-    "refuses half": 3,
-    "follows again": 4,
+    "drop": (1, "lacks post"),
+    "double": (1, "is on a page twice"),
+    "stranger": (1, "whom they don't follow"),
+    "forged": (1, "is shown as person"),
+    "left": (2, "after an unfollow"),
+    "deleted": (2, "is shown: person"),
+    "late": (3, "had to wait for longer than"),
+    "forgets": (4, "lacks post"),
+    "slow celebrity": (5, "beside a celebrity's"),
+    "queues all": (6, "where"),
+    "back": (3, "which it had shown"),
+    "empty": (7, "which it had shown"),
+    "no more": (1, "10 posts, next null"),
+    "same page": (1, "were asked for"),
+    "text ids": (1, "which is no post"),
+    "used again": (2, "two posts have one id"),
+    "refuses half": (3, "were not answered 201"),
+    "follows again": (4, "after an unfollow"),
 }
-"""By name, the stage that each has to fail."""
+"""By name, the stage that each has to fail, and what is told of it."""
 WORK_S = 0.004
 """Of a post, one after another."""
 MOST_WAITING = 20
@@ -42,9 +45,9 @@ LATE_S = 1.5
 
 
 class Feeds:
-    def __init__(self, tokens, edges, folder, fault=""):
+    def __init__(self, people, edges, folder, fault=""):
         assert fault in ("", *FAULTS)
-        self.person_of, self.fault = tokens, fault
+        self.people, self.fault = people, fault
         self.readers, self.authors = defaultdict(set), defaultdict(set)
         for author, reader in edges:
             self.readers[author].add(reader)
@@ -83,7 +86,7 @@ class Feeds:
         if self.fault == "slow celebrity":
             time.sleep(len(owners) / 1000)
         if self.fault == "stranger" and post_id % 40 == 0:
-            owners.append((author - 2) % len(self.person_of) + 1)
+            owners.append((author - 2) % self.people + 1)
         for number, owner in enumerate(owners):
             if self.fault == "drop" and (post_id + number) % 40 == 0:
                 continue
@@ -125,10 +128,7 @@ class Feeds:
         return self.posts[post_id] + (self.fault == "forged" and post_id % 40 == 0)
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # an answer is one packet
-
+class Asked(Answering, BaseHTTPRequestHandler):
     def do_POST(self):
         feeds = self.server.feeds
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -162,36 +162,19 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.feeds.change("delete", int(number))
             else:
                 self.server.feeds.change("unfollow", self.person(), int(number))
-        self.answer(204, None)
-
-    def person(self):
-        return self.server.feeds.person_of[self.headers["Authorization"].removeprefix("Bearer ")]
-
-    def answer(self, status, content):
-        body = b"" if content is None else json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
+        self.answer(204)
 
 
 class Server(ThreadingHTTPServer):
     request_queue_size = 1024
 
 
-def rows(name):
-    with Path(os.environ[name]).open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
 def main():
     tokens = {row["token"]: int(row["person_id"]) for row in rows("TOKENS")}
     edges = [(int(row["author_id"]), int(row["reader_id"])) for row in rows("EDGES")]
-    server = Server(("127.0.0.1", int(os.environ["PORT"])), Handler)
-    server.feeds = Feeds(tokens, edges, Path(os.environ["FOLDER"]), os.environ.get("FAULT", ""))
+    server = Server(("127.0.0.1", int(os.environ["PORT"])), Asked)
+    folder, fault = Path(os.environ["FOLDER"]), os.environ.get("FAULT", "")
+    server.person_of, server.feeds = tokens, Feeds(len(tokens), edges, folder, fault)
     server.serve_forever()
 
 

@@ -1,17 +1,16 @@
 """A small service that speaks docs/target-api.md, right or with a planted fault.
 
-PORT=… TOKENS=… FRIENDSHIPS=… FAULT=… python target.py
+PORT=… TOKENS=… FRIENDSHIPS=… FAULT=… python -m tests.lab.planted.target
 """
 
-import csv
-import json
 import os
 from collections import defaultdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import count
-from pathlib import Path
 from threading import Lock
 from urllib.parse import parse_qs, urlsplit
+
+from tests.answering import Answering, rows
 
 FAULTS = ("", "drop", "duplicate", "stranger", "phantom", "forgery")
 
@@ -23,8 +22,8 @@ class Target(ThreadingHTTPServer):
 
     def __init__(self, tokens, friendships, fault="", port=0):
         assert fault in FAULTS
-        super().__init__(("127.0.0.1", port), Handler)
-        self.people = tokens
+        super().__init__(("127.0.0.1", port), Asked)
+        self.person_of = tokens
         self.friends = defaultdict(set)
         for person, friend in friendships:
             self.friends[person].add(friend)
@@ -58,10 +57,7 @@ class Target(ThreadingHTTPServer):
         return {"posts": found[:limit], "next": more}
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # an answer is one packet
-
+class Asked(Answering, BaseHTTPRequestHandler):
     def do_POST(self):
         self.rfile.read(int(self.headers["Content-Length"]))
         self.answer(201, self.server.publish(self.person()))
@@ -81,25 +77,6 @@ class Handler(BaseHTTPRequestHandler):
         else:
             page = self.server.page(self.person(), query.get("before"), query["limit"])
             self.answer(200, page)
-
-    def person(self):
-        return self.server.people[self.headers["Authorization"].removeprefix("Bearer ")]
-
-    def answer(self, status, content):
-        body = json.dumps(content).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *args):
-        pass
-
-
-def rows(name):
-    with Path(os.environ[name]).open(newline="") as file:
-        return list(csv.DictReader(file))
 
 
 def main():

@@ -1,6 +1,6 @@
 """The experiments of activity on small logs: the published tables, and wrong answers."""
 
-from tests.replays.runs import run
+from tests.lab.runs import run
 
 PAGES = ("times", "visits", "summary")
 

@@ -27,7 +27,8 @@ from replays.author.effects import effects
 from replays.author.factors import FACTORS, FACTORS_OF_OURS
 from replays.author.service import TOKENS, AuthorService
 from replays.author.variants import CROSSED, STEPS, Crossing, named
-from tests.locustfiles.load import Run, standing_in
+from tests.answering import standing_in
+from tests.locustfiles.load import Run
 
 NOWHERE = "/nowhere/at-all"
 TAGS = [f"{number:032x}" for number in range(3)]
@@ -274,9 +275,8 @@ def test_after_a_failure_there_is_no_pause(tmp_path):
     tokens = tmp_path / "tokens.csv"
     tokens.write_text(TOKENS)
 
-    with standing_in(
-        SimpleNamespace(tokens=tokens), lambda method, path, headers: (next(statuses), {})
-    ) as service:
+    with standing_in(lambda *_: (next(statuses), {})) as url:
+        service = SimpleNamespace(url=url, tokens=tokens)
         done = Run(service, tmp_path, *options, file="replays/author/locustfile.py", seconds=5)
 
     assert [row["status_code"] for row in done.rows("requests.csv")] == ["500"] * 5 + ["201"]

@@ -2,12 +2,12 @@
 
 import threading
 from collections import Counter
+from functools import partial
 from urllib.parse import urlsplit
 
 import pytest
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
-from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +19,7 @@ from replays.browse import settings as configured
 from replays.browse.app.likes import like_post, miscounted_posts, unlike_post
 from replays.browse.app.models import Like
 from tests.conftest import client_of, make_people
+from tests.parallel import in_parallel
 
 LISTINGS = pytest.mark.parametrize("listing", configured.FEED_LISTINGS)
 
@@ -66,15 +67,7 @@ def test_concurrent_likes_are_all_counted(transactional_db):
     make_people(8)
     post = Post.objects.create(author_id=1, body="x")
 
-    def like(person_id):
-        like_post(person_id=person_id, post_id=post.id)
-        connection.close()
-
-    threads = [threading.Thread(target=like, args=[person_id]) for person_id in range(1, 9)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_parallel([partial(like_post, person_id=n, post_id=post.id) for n in range(1, 9)])
 
     post.refresh_from_db()
     assert post.like_count == Like.objects.count() == 8

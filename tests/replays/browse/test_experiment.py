@@ -18,7 +18,7 @@ from replays.browse import published
 from replays.browse.experiment import EXPERIMENT, Probe, audit
 from replays.browse.ramp import users_at
 from replays.replication import Sight
-from tests.replays.runs import run
+from tests.lab.runs import run
 
 
 def test_a_run_that_breaks_the_threshold_fails_though_everyone_reads_their_own_writes(

@@ -1,7 +1,6 @@
 """nginx, with the settings of replay 001, before two app servers that count."""
 
-import threading
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -9,36 +8,23 @@ import pytest
 
 from launch.processes import Processes, free_port
 from replays.browse.service import Nginx
+from tests.answering import Answering, running
 
 
-class Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # keeps connections
-
+class Counting(Answering, BaseHTTPRequestHandler):
     def setup(self):
         super().setup()
         self.server.connections += 1
 
     def do_GET(self):
         self.server.hosts.append(self.headers["Host"])
-        self.send_response(200)
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def log_message(self, *arguments):
-        pass
+        self.answer(200)
 
 
-@contextmanager
 def app_server():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.connections, server.hosts = 0, []
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Counting)
+    server.connections, server.hosts = 0, []
+    return running(server)
 
 
 @pytest.mark.parametrize(("keeps", "connections"), [(True, 1), (False, 10)])

@@ -18,12 +18,6 @@ from tests.conftest import client_of
 ORDERS = "/v1/me/exports/"
 
 
-@pytest.fixture(autouse=True)
-def folder(settings, tmp_path):
-    settings.EXPORT_DIR = tmp_path / "exports"
-    return settings.EXPORT_DIR
-
-
 def write(person_id, *bodies):
     """Write posts and return their ids."""
     client = client_of(person_id)

@@ -1,8 +1,5 @@
 """Pools: requests that wait for the connections of slow ones, and those that don't."""
 
-import os
-import subprocess
-import sys
 import threading
 from contextlib import closing, contextmanager
 from http.client import HTTPConnection
@@ -11,11 +8,11 @@ import MySQLdb
 import pytest
 
 from accounts.models import Person
-from launch.processes import Processes
-from launch.service import Seed, Service
 from launch.variants import Variant
 from replays.export.app.expensive import Router
+from tests.commands import python
 from tests.conftest import client_of
+from tests.locustfiles.load import serving
 
 INSTALLED = {"DJANGO_SETTINGS_MODULE": "replays.export.settings"}
 SPLIT = {"DB_POOL_SIZE": "1", "EXPENSIVE_READS": "1", "DB_POOL_TIMEOUT_S": "0.5"}
@@ -25,12 +22,9 @@ PROCESS = {"WEB_WORKERS": "1", "WEB_THREADS": "4"}
 @pytest.fixture
 def service(tmp_path):
     """A service with two pools of one connection each."""
-    with Processes(tmp_path / "logs") as processes:
-        settings = INSTALLED | SPLIT | PROCESS
-        variant = Variant.plain("mysql_tuned-pools", "mysql_tuned", settings)
-        service = Service(variant, processes, tmp_path)
-        service.prepare(Seed(people=10, friends=2))
-        service.start()
+    settings = INSTALLED | SPLIT | PROCESS
+    variant = Variant.plain("mysql_tuned-pools", "mysql_tuned", settings)
+    with serving(variant, tmp_path, people=10, friends=2) as service:
         yield service
 
 
@@ -113,12 +107,7 @@ def test_a_streamed_answer_reads_there_until_the_next_request(friends, settings)
 def test_an_impossible_pool_is_refused_at_the_start(wrong, complaint, tmp_path):
     database = {"DATABASE_URL": f"sqlite:///{tmp_path}/feed.sqlite3"}
 
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        env=os.environ | INSTALLED | database | wrong,
-        capture_output=True,
-        text=True,
-    )
+    done = python("manage.py", "check", **INSTALLED, **database, **wrong)
 
     assert done.returncode != 0
     assert complaint in done.stderr

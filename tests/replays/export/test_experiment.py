@@ -1,7 +1,7 @@
 """The experiments of export, small: their check passes, and its control fails."""
 
 from replays.export import published
-from tests.replays.runs import run
+from tests.lab.runs import run
 
 
 def test_exports_are_checked_in_a_small_replay(tmp_path, monkeypatch):

@@ -18,12 +18,6 @@ INSTALLED = {"DJANGO_SETTINGS_MODULE": "replays.export.settings"}
 
 
 @pytest.fixture
-def folder(settings, tmp_path):
-    settings.EXPORT_DIR = tmp_path / "exports"
-    return settings.EXPORT_DIR
-
-
-@pytest.fixture
 def job(friends, folder):
     return services.order_export(person_id=1, file_format="csv")
 

@@ -9,12 +9,6 @@ from replays.export.app.models import ExportJob
 from tests.conftest import client_of
 
 
-@pytest.fixture(autouse=True)
-def folder(settings, tmp_path):
-    settings.EXPORT_DIR = tmp_path
-    return tmp_path
-
-
 @pytest.fixture
 def texts(friends):
     found = {author: f"written by {author}" for author in (1, 2)}

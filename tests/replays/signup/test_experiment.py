@@ -7,7 +7,7 @@ import pytest
 from lab.experiments import EXPERIMENTS
 from lab.experiments.base import RunOptions
 from launch.variants import UnknownVariant
-from tests.replays.runs import run
+from tests.lab.runs import run
 
 SIGNUP = EXPERIMENTS["signup"]
 
