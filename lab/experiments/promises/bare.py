@@ -133,8 +133,8 @@ def observe(
         accepted = {post["id"]: at + to_unix_s for at, post in running.accepted}
         advance("wait for the last tasks")
         wait_until_quiet(running, notes, accepted)
-    counts = counted(notes.read(), accepted, messages_held(running))
-    return counts | {"restarts": running.service.restarts}
+    held = messages_held(running)  # before the notes: what is done meanwhile isn't lost
+    return counted(notes.read(), accepted, held) | {"restarts": running.service.restarts}
 
 
 def messages_held(running: Running) -> int:
