@@ -40,7 +40,7 @@ def resize(browser, size):
     """Give the window a width and a height, and wait until its page has the width."""
     browser.set_window_size(*size)
     script = f"return innerWidth === {size[0]}"
-    WebDriverWait(browser, 20).until(lambda it: it.execute_script(script))
+    WebDriverWait(browser, 20).until(lambda page: page.execute_script(script))
 
 
 def overflows(browser):

@@ -315,11 +315,11 @@ class Cluster(RedisServers):
         for node in self._nodes():
             with nullcontext() if node.slots else suppress(RedisError):
                 client = connect(node.url)
-                told = client.info("replication")  # who asks notices another run
+                replication = client.info("replication")  # who asks notices another run
                 run = run_of(client)
                 if node.primary == "-":
                     primaries.add(run)
-                elif told.get("master_link_status") == "up" or run in before.replicas:
+                elif replication.get("master_link_status") == "up" or run in before.replicas:
                     replicas.add(run)
         return Members(frozenset(primaries), frozenset(replicas))
 

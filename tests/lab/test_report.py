@@ -231,7 +231,7 @@ def test_with_enough_runs_the_spread_decides_a_tie():
 
 
 @pytest.mark.parametrize(
-    ("figures", "told"),
+    ("figures", "remark"),
     [
         pytest.param(
             {"audit": CLEAN | {"expected": 1000}, "due": 7692},
@@ -255,8 +255,8 @@ def test_with_enough_runs_the_spread_decides_a_tie():
         ),
     ],
 )
-def test_what_limits_a_figure_is_told(figures, told, tmp_path):
-    assert told in report_of(tmp_path, result(**figures))[1]
+def test_what_limits_a_figure_is_told(figures, remark, tmp_path):
+    assert remark in report_of(tmp_path, result(**figures))[1]
 
 
 def test_every_commit_is_named_and_uncommitted_changes_are_told(tmp_path):
