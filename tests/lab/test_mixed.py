@@ -1,5 +1,7 @@
 """Push and pull on posts and reads: on planted costs, and on a real service."""
 
+import csv
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -255,9 +257,10 @@ def test_posts_and_reads_on_a_real_service(tmp_path):
     assert result["audit"]["ok"]
     assert result["failures"] == 0, result["errors"]
     assert result["audit"]["posts"] == 12 * 2 + 120  # with the warm-up, and those before the load
-    assert result["extra"]["reads"] == pytest.approx(4 * result["extra"]["posts"], rel=0.3)
-    deep, first = (
-        result["routes"][f"GET /v1/feed/{query}"]["requests"] for query in ("?before", "")
-    )
-    assert deep == pytest.approx(0.5 * 4 * first, rel=0.5)  # drawn by chance
+    (requests,) = tmp_path.glob("*/requests.csv")
+    with requests.open(newline="") as file:
+        sent = Counter(row["name"] for row in csv.DictReader(file))
+    assert sent == {"/v1/posts/": 24, "/v1/feed/": 32, "/v1/feed/?before": 16 * 4}  # 4 per post
+    assert 0 < result["extra"]["posts"] <= 24  # answered within the window
+    assert 0 < result["extra"]["reads"] <= 96
     assert result["extra"]["cpu_ms"] > 0
