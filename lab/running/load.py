@@ -14,6 +14,7 @@ from lab.running.machine import check_resources
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Service
 from launch.unknown import none_of
+from launch.variants import Variant
 
 RAMP_S = 2
 WARM_UP_S = 5
@@ -82,6 +83,11 @@ class Load:
     def seconds(self) -> int:
         return self.warm_up_s + self.run_time_s + self.cool_down_s
 
+    @property
+    def program(self) -> tuple[str, ...]:
+        """What Python runs, without options."""
+        return "-m", "locust", "-f", self.locustfile
+
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
         """Return the command; it writes requests.csv and unanswered.csv into ``folder``."""
         options = {
@@ -94,10 +100,8 @@ class Load:
             **({"stop-timeout": self.patience_s} if self.patience_s else {}),
             **self._options(url, tokens, folder),
         }
-        return [
-            *(sys.executable, "-m", "locust", "-f", self.locustfile),
-            *("--headless", "--only-summary", *as_arguments(options), *self.classes),
-        ]
+        headless = ("--headless", "--only-summary", *as_arguments(options), *self.classes)
+        return [sys.executable, *self.program, *headless]
 
     def _options(self, url: str, tokens: Path, folder: Path) -> dict[str, object]:
         """Return the options that both generators have, and those of the locustfile."""
@@ -121,6 +125,10 @@ class OpenLoad(Load):
         rates = str(self.options["posts-per-s"]).count(",") + 1
         return rates * (self.warm_up_s + self.run_time_s) + self.patience_s
 
+    @property
+    def program(self) -> tuple[str, ...]:
+        return "-m", self.locustfile.removesuffix(".py").replace("/", ".")
+
     def locust(self, url: str, tokens: Path, folder: Path) -> list[str]:
         options = {
             "warm-up-s": self.warm_up_s,
@@ -128,8 +136,7 @@ class OpenLoad(Load):
             "timeout-s": self.patience_s,
             **self._options(url, tokens, folder),
         }
-        module = self.locustfile.removesuffix(".py").replace("/", ".")
-        return [sys.executable, "-m", module, *as_arguments(options)]
+        return [sys.executable, *self.program, *as_arguments(options)]
 
 
 def as_arguments(options: Mapping[str, object]) -> Iterator[str]:
@@ -152,12 +159,15 @@ def chosen(loads: Sequence[Load], names: str | None) -> list[Load]:
         raise ValueError(f"--loads: {none_of(unknown.args[0], known)}") from None
 
 
+def adapted(load: Load, variant: Variant) -> Load:
+    """Return the load with the variant's locustfile, if it has one, and its options."""
+    options = variant.options if variant.locustfile else {**load.options, **variant.options}
+    return replace(load, locustfile=variant.locustfile or load.locustfile, options=options)
+
+
 def generate(load: Load, service: Service, out: Path, _: Result) -> Load:
     """Run Locust to its end, and return the load. Raises RunFailed if it or an app server fails."""
-    variant = service.variant
-    options = variant.options if variant.locustfile else {**load.options, **variant.options}
-    adapted = replace(load, locustfile=variant.locustfile or load.locustfile, options=options)
-    command = adapted.locust(service.url, service.tokens, out)
+    command = adapted(load, service.variant).locust(service.url, service.tokens, out)
     with stage(f"load: {load.users} users", load.seconds) as advance:
         locust = _start(command, service.processes, load.workers)
         while locust.poll() is None:

@@ -17,7 +17,7 @@ from lab.progress import console, stage
 from lab.results import figures, laws
 from lab.results.requests import Requests, read_requests
 from lab.results.result import Result
-from lab.running.load import INTERRUPTED, Load
+from lab.running.load import INTERRUPTED, Load, OpenLoad, adapted, as_arguments
 from lab.running.machine import Shortage, describe
 from lab.running.sampler import Sampler
 from lab.running.screens import watching
@@ -219,9 +219,11 @@ def serve(
         tokens.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(service.tokens, tokens)  # with its mode
         print(f"{variant.name} serves {service.url} (docs: {service.url}/v1/docs/)")
-        locustfile = variant.locustfile or experiment.loads(options)[0].locustfile
-        locust = os.path.relpath(Path(sys.executable).with_name("locust"))
-        print(f"  {locust} -f {locustfile} --host {service.url} --tokens {tokens}")
+        load = adapted(experiment.loads(options)[0], variant)
+        # The lean generator has no rates of its own; Locust's users are chosen in its page.
+        options_of_load = load.options if isinstance(load, OpenLoad) else {}
+        given = as_arguments({"host": service.url, "tokens": tokens, **options_of_load})
+        print(" ", os.path.relpath(sys.executable), *load.program, *given)
         print("Ctrl-C stops it.", flush=True)
         while True:
             service.processes.check("web")

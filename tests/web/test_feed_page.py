@@ -142,6 +142,7 @@ def test_a_newcomer_befriends_a_second_tab_of_theirs(browser, live_server, ada):
     ada.until(lambda: set(browser.window_handles) > others)
     browser.switch_to.window(*set(browser.window_handles) - others)
     ada.until_shown("#invitation", f"Person {ada.id} invited you.")
+    assert ada.find("#enter button.main").text == "Sign up"
     assert violations(browser) == []
     ada.enter("bob", "sign up")
     ada.until(lambda: browser.switch_to.active_element.text == "Ask")

@@ -411,6 +411,12 @@ for (const button of document.querySelectorAll(".copy")) {
 
 at("enter").hidden = false;
 at("invitation").hidden = !inviter;
+if (inviter) {
+  const [logIn, signUp] = at("enter").querySelectorAll("button");
+  logIn.before(signUp);
+  logIn.className = "";
+  signUp.className = "main";
+}
 at("inviter").textContent = inviter;
 at("enter-error").textContent = sessionStorage.farewell ?? "";
 sessionStorage.removeItem("farewell");
