@@ -147,7 +147,7 @@ def reason_unusable(store: TimelineStore) -> str | None:
 
 
 def renew_if_lost(store: TimelineStore) -> None:
-    """Begin a new epoch if the store was lost, or isn't as old as the database."""
+    """Begin a new epoch if the store was lost, or is newer than the database."""
     epoch = get_or_begin(store)
     if epoch.store != store.alias:
         return

@@ -321,7 +321,7 @@ PARTS: Mapping[str, Part] = {
         with_setting("FEED_PULL_ABOVE"),
     ),
     "pullsauto": Part(
-        "who has so many friends that pulling costs less is pulled",
+        "who has more friends than a drainer delivers to within 75 ms is pulled",
         with_setting("FEED_PULL_ABOVE", "auto"),
     ),
     "keepsN": Part(
