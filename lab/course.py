@@ -110,30 +110,30 @@ EXERCISES = {
         "A post goes into the timelines of its author's friends, and into the author's own.",
     ),
     2: Exercise(
-        "Two app servers have an SQLite file each. How many percent of the deliveries will be "
-        "missing, seen from both?",
+        "Two app servers have an SQLite file each. What percentage of the deliveries will be "
+        "missing, over both together?",
         f"fanout {SMALL} --variants sqlite_per_server-inline-bulk",
         lambda results: round(100 * _audit(results, "missing") / _audit(results, "expected")),
         "Each server knows only the posts that it has taken itself.",
         within=10,
     ),
     3: Exercise(
-        "The three make little load. In which is the lag, from a post to its receipt, shortest?",
+        "Three variants under little load. Which has the shortest lag, from a post to its receipt?",
         f"fanout {SMALL} --variants sqlite-inline-setbased,sqlite-outbox-setbased,sqlite-null",
         _least(lambda result: result.lag_ms.get("p99") if not result.waiting else None),
-        "What delivers in the request answers later, and has no lag at all; what delivers nothing "
-        "answers first, and its lag never ends.",
+        "One that delivers in the request answers later, and has no lag at all; one that delivers "
+        "nothing answers first, and its lag never ends.",
         ("sqlite-inline-setbased", "sqlite-outbox-setbased", "sqlite-null"),
     ),
     4: Exercise(
-        "Ten people sign up again and again. With which hash are there more of them?",
+        "Ten people sign up again and again. With which hash do more sign-ups succeed?",
         "signup --shared --loads 10x10s --variants sqlite-pbkdf2,sqlite-argon2",
         _most(lambda result: result.requests - result.failures),
         "Both are expensive on purpose: argon2 takes memory where pbkdf2 takes time.",
         ("sqlite-pbkdf2", "sqlite-argon2"),
     ),
     5: Exercise(
-        "A page has the number of likes of each post. In which does a page take less CPU?",
+        "A page shows the number of likes of each post. Which variant takes less CPU per page?",
         "browse --shared --loads smoke --variants sqlite-1server,sqlite-counter",
         _least(lambda result: (result.service_s or 0.0) / max(1, result.requests)),
         "One counts the likes for each page, the other when somebody likes.",
@@ -144,11 +144,11 @@ EXERCISES = {
         "activity --shared --loads 1rps --run-time 20s "
         "--variants sqlite-fewer_queries,sqlite-indexed",
         _least(lambda result: result.latency_ms.get("p50")),
-        "A query without an index reads the whole table, also if it is the only one.",
+        "A query without an index reads the whole table, even if it is the only one.",
         ("sqlite-fewer_queries", "sqlite-indexed"),
     ),
     8: Exercise(
-        "A drainer sets its receipts first, and is killed before it delivers. What becomes of the "
+        "A drainer sets its receipts first, and is killed before it delivers. What happens to the "
         "posts?",
         "faults --shared --loads drainer-killed --variants sqlite-outbox-setbased@unguarded",
         lambda results: _above_0(results[0].audit or {}, FINDINGS),
@@ -156,15 +156,15 @@ EXERCISES = {
         FINDINGS,
     ),
     10: Exercise(
-        "Ten reads per post. In which does the app server need more CPU?",
+        "Ten reads per post. In which variant does the app server need more CPU?",
         "mixed --shared --people 300 --friends 100 --users 20 --run-time 8s --loads reads10 "
         "--variants sqlite-pull,sqlite-outbox-setbased",
         _most(lambda result: result.cpu_s.get("web") or 0.0),
-        "Pull puts the page together whenever somebody reads, and push in the drainer.",
+        "Pull builds a page in the app server whenever somebody reads; push works in the drainer.",
         ("sqlite-pull", "sqlite-outbox-setbased"),
     ),
     14: Exercise(
-        "The worker of a queue in the database is killed while it has a task. What becomes of it?",
+        "The worker of a queue in the database is killed while it has a task. What happens to it?",
         "promises --shared --loads child-killed --variants sqlite-task-setbased@django_tasks",
         lambda results: _above_0(results[0].extra, OUTCOMES),
         "The row says that somebody works on it; nothing ever says that nobody does.",
