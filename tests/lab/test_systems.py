@@ -228,7 +228,7 @@ def test_our_service_is_clean_from_outside(tmp_path):
         done = run(tmp_path / "out", "fanout", *where, pids, *SMALL)
 
     result = done.result
-    assert done.status == 0
+    assert done.is_clean
     assert result["errors"] == []
     assert result["audit"]["ok"]
     assert result["audit"]["expected"] == 21 * result["audit"]["posts"] > 0

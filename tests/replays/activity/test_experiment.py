@@ -10,7 +10,7 @@ def test_a_volley_on_the_published_tables_is_answered_and_audited(tmp_path):
 
     done = run(tmp_path, "published-002", "--variants=sqlite-tags_indexed", *small)
 
-    assert done.status == 0
+    assert done.is_clean
     assert list(done.result["routes"]) == ["GET /v1/activity/visits/"]
     # Each once, all within the second.
     assert (done.result["requests"], done.result["failures"]) == (7, 0)

@@ -11,7 +11,7 @@ def test_exports_are_checked_in_a_small_replay(tmp_path, monkeypatch):
     done = run(tmp_path, "published-004", "--variants=sqlite-direct", *small)
 
     audit = done.result["audit"]  # not ok with no export among the few requests
-    assert done.status == (not audit["ok"])
+    assert done.is_clean == audit["ok"]
     assert (audit["incomplete"], audit["different"]) == (0, 0)
     assert done.result["requests"] > 0
     assert done.result["failures"] == 0
