@@ -222,8 +222,8 @@ def serve(
         load = adapted(experiment.loads(options)[0], variant)
         # The lean generator has no rates of its own; Locust's users are chosen in its page.
         options_of_load = load.options if isinstance(load, OpenLoad) else {}
-        given = as_arguments({"host": service.url, "tokens": tokens, **options_of_load})
-        print(" ", os.path.relpath(sys.executable), *load.program, *given)
+        arguments = as_arguments({"host": service.url, "tokens": tokens, **options_of_load})
+        print(" ", os.path.relpath(sys.executable), *load.program, *arguments)
         print("Ctrl-C stops it.", flush=True)
         while True:
             service.processes.check("web")

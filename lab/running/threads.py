@@ -19,7 +19,7 @@ def repeated(*steps: Callable[[], object], every_s: float = 0.0) -> Iterator[Non
         try:
             while not stopping.wait(every_s):
                 step()
-        except Exception as error:  # whatever it is, nothing was compared any more
+        except Exception as error:  # raised again when the block ends
             failed.append(error)
 
     threads = [Thread(target=repeat, args=(step,)) for step in steps]
