@@ -54,6 +54,7 @@ MEANINGS = {
     "wrong pages": "Pages of feeds that lacked a post or showed a wrong one.",
     "bad answers": "Answers that a client can't act on: a 500, or a 503 without Retry-After.",
     "normal after s": "Time from the fault until answers were as good and as fast as before.",
+    "never normal": "Moments after which answers were not as before within a minute.",
     "ms/post": "CPU time of app servers, workers, broker and database for one post.",
     "idle ms/s": "CPU time of workers, broker and database in a second in which nothing is to do.",
     "tasks": "Posts that were accepted, each of which should have had its task done.",

@@ -109,6 +109,7 @@ PRESENTATION = Presentation(
         Column("bad answers", _found("bad_answers")),
         NORMAL,
         Column("at worst s", extra("normal_worst_s")),
+        Column("never normal", _found("never_normal")),
         Column("longest lag s", extra("longest_lag_s")),
         Column("lag at worst s", extra("longest_lag_worst_s")),
         Column("calm streams p99 ms", extra("streams_calm_p99_ms")),
