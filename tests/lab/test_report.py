@@ -8,6 +8,7 @@ import pytest
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
 from lab.reporting.comparison import Comparison
+from lab.reporting.formats import README_MS, speed
 from lab.reporting.meanings import MEANINGS
 from lab.reporting.page import READING, REPOSITORY, lesson
 from lab.results.result import Balance, Result
@@ -69,6 +70,12 @@ def report_of(folder, *results):
         replace(one, started_at=f"2026-01-01T00:00:{number:02}+00:00").write(folder / str(number))
     status = main(["report", str(folder)])
     return status, (folder / "report.md").read_text()
+
+
+def test_a_machine_is_as_fast_as_the_readmes_or_it_says_how_fast():
+    assert "as fast as the README's" in speed([README_MS, 1.2 * README_MS])
+    assert "0.5 times as long" in speed([README_MS / 2])
+    assert "1.0 to 2.0 times as long" in speed([README_MS, 2 * README_MS])
 
 
 def test_a_report_names_the_servers_of_all_runs(tmp_path):
