@@ -21,6 +21,8 @@ from launch.variants import GRANIAN, GUNICORN, PROXIED
 APP_ROLES = ("web", "redis")
 ROLES = (*APP_ROLES, "proxy")
 ROUNDS, REQUESTS, AT_ONCE, READERS = 11, 100, 2, 50
+NO_LIMITS = {f"FEED_BACKLOG_MAX_{of_what}": "0" for of_what in ("AGE_S", "POSTS", "OF_AUTHOR")}
+"""The stores' posts have no receipts, and nobody drains."""
 
 
 class Request(NamedTuple):
@@ -44,7 +46,7 @@ def bench_requests(site: Site, record: Record, advance: Advance) -> None:
     database = "mysql_tuned" if "mysql_tuned" in site.versions else "sqlite"
     target = Target("ring", database, uses_redis=True)
     with site.serving(target) as env:
-        env |= {"FEED_STRATEGY": "outbox"}
+        env |= {"FEED_STRATEGY": "outbox", **NO_LIMITS}
         options = [*site.grid.arguments("people"), f"--readers={READERS}"]
         tokens = [found.figures["tokens"] for found in measurements(site.processes, options, env)]
         if not tokens:

@@ -32,6 +32,7 @@ def run(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch, redirect_stdout(io.StringIO()) as printed:
         patch.setattr(requests, "ROUNDS", 2)
         patch.setattr(requests, "REQUESTS", 20)
+        patch.setenv("FEED_BACKLOG_MAX_AGE_S", "0.001")  # posts of the stores are older
         stores = "--stores=mysql_tuned-setbased,postgres_tuned-setbased,ring"
         status = main(["bench", *SMALL, stores, f"--out={out}", "--json"])
     return status, json.loads(printed.getvalue()), out
