@@ -198,6 +198,13 @@ def test_of_variants_with_similar_lags_the_one_with_fewer_busy_cores_is_first():
     assert Comparison([dear, cheap]).ranked[0].name == "sqlite-outbox-bulk"
 
 
+def test_rates_far_below_what_is_offered_are_compared_with_each_other():
+    soon = result(achieved_rps=6.6, lag_ms={"p99": 20.0})
+    more = result("sqlite-outbox-bulk", achieved_rps=10.7, lag_ms={"p99": 900.0})
+
+    assert Comparison([soon, more]).ranked[0].name == "sqlite-outbox-bulk"
+
+
 def test_a_latency_is_not_ranked_without_the_rates_beside_it():
     def at(variant, p95_ms, rate):
         figures = {"latency_ms": {"p95": p95_ms, "p99": p95_ms}, "achieved_rps": rate}

@@ -28,8 +28,8 @@ from lab.results.result import Result
 from lab.results.summary import Summary
 from lab.running.screens import GRACE_S, LOOK_EVERY_S, READERS
 
-SAME = 0.02
-"""Shares of the offered rate this close are equal: the time to screen decides between them."""
+SAME_RATE = 1.02
+"""Rates within this factor are equal: the time to screen decides between them."""
 PUBLISHED_FRIENDS = 500
 SAME_TIME = 1.25
 """Times within this factor are equal: busy cores decide between them."""
@@ -120,14 +120,19 @@ def _remarks(summary: Summary) -> Sequence[str]:
 
 def _ranks_first(summary: Summary) -> tuple[float, ...]:
     offered = summary.median(lambda r: r.offered_rps) or 1.0
-    rate = summary.median(lambda r: r.achieved_rps) or 0.0
+    share = (summary.median(lambda r: r.achieved_rps) or 0.0) / offered
     seen_ms = summary.median(SCREEN_P50.figure)
     late_ms = summary.median(LAG_P99.figure) if seen_ms is None else seen_ms
     return (
-        -round(rate / offered / SAME),
-        inf if late_ms is None else round(log(max(late_ms, 1.0)) / log(SAME_TIME)),
+        -_level(min(max(share, 0.001), 1.0), SAME_RATE),
+        inf if late_ms is None else _level(max(late_ms, 1.0), SAME_TIME),
         summary.median(lambda r: r.cores_busy) or 0.0,
     )
+
+
+def _level(value: float, same: float) -> int:
+    """Return the same number for values within a factor."""
+    return round(log(value) / log(same))
 
 
 PRESENTATION = Presentation(
