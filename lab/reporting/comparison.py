@@ -60,7 +60,7 @@ class Comparison:
         self.ranked = self._ranked(found)
         """The clean variants under the heaviest load, the best first.
 
-        Empty where the load generator was the limit of one of them.
+        Without those of which the load generator was the limit: they may be better than that.
         """
         self.verdict = self.presentation.verdict(found)
         """The answer of an experiment that doesn't look for the best variant."""
@@ -77,9 +77,8 @@ class Comparison:
             and summary.is_clean
             and summary.can_be_compared
             and summary.variant.is_ranked
+            and not self.presentation.is_limited(summary)
         ]
-        if any(map(self.presentation.is_limited, clean)):
-            return []
         return sorted(clean, key=self.presentation.rank)
 
     def _in_order(self, found: Sequence[Summary]) -> list[Summary]:
@@ -98,22 +97,25 @@ class Comparison:
     def answer(self) -> str:
         """What came out, in two or three sentences."""
         shown, compared, best = self.presentation, self.summaries, self.ranked
-        limited = [summary.name for summary in compared if shown.is_limited(summary)]
         if self.verdict:
             return self.verdict
-        if limited:
-            return (
-                f"Not ranked: Locust itself was the limit of {_listed(limited)}. Offer less, with "
-                "fewer users."
-            )
+        limited = [summary.name for summary in compared if shown.is_limited(summary)]
+        unranked = (
+            f"Not ranked: Locust itself was the limit of {_listed(limited)}. Offer less, with "
+            "fewer users."
+            if limited
+            else ""
+        )
+        if limited and not best:
+            return unranked
         if not best and any(one.is_clean and not one.figures.can_be_compared for one in compared):
             return (
                 "Not ranked: what finished with a clean audit has no figures that can be compared."
             )
         if not best:
             return f"No variant {shown.condition}. See the errors."
-        parts = (shown.praise(best[0]), self._ties(), self._contrast(), shown.beside(compared))
-        return " ".join(filter(None, parts))
+        ranked = (shown.praise(best[0]), self._ties(), self._contrast(), shown.beside(compared))
+        return " ".join(filter(None, (*ranked, unranked)))
 
     def _ties(self) -> str:
         """Name the variants that the headline can't tell from the first."""
