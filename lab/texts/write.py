@@ -146,13 +146,14 @@ def _summary(compared: Comparison, variant: str) -> Summary:
 
 def _median(compared: Comparison, variant: str, label: str) -> str:
     summary = _summary(compared, variant.replace(",", ", "))
-    return _column(compared, label)._replace(spread=False).cell(summary)
+    return _write(compared, summary, label, spread=False)
 
 
-def _write(compared: Comparison, summary: Summary, label: str) -> str:
+def _write(compared: Comparison, summary: Summary, label: str, *, spread: bool = True) -> str:
     if label == "audit":
         return compared.presentation.audit(summary)
-    return _column(compared, label).cell(summary)
+    column = _column(compared, label)
+    return column._replace(spread=column.spread and spread).cell(summary)
 
 
 def _column(compared: Comparison, label: str) -> Column:

@@ -12,7 +12,7 @@ from tests.lab.test_advise import ASKED, measured_below
 from tests.lab.test_capacity import step
 from tests.lab.test_report import report_of
 
-PICTURES, VARIANTS = 5, 14
+PICTURES, VARIANTS = 6, 12
 EXAMPLES = Path("docs/example")
 PAGES = [
     *(
