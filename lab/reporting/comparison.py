@@ -99,14 +99,8 @@ class Comparison:
         shown, compared, best = self.presentation, self.summaries, self.ranked
         if self.verdict:
             return self.verdict
-        limited = [summary.name for summary in compared if shown.is_limited(summary)]
-        unranked = (
-            f"Not ranked: Locust itself was the limit of {_listed(limited)}. Offer less, with "
-            "fewer users."
-            if limited
-            else ""
-        )
-        if limited and not best:
+        unranked = self._unranked()
+        if unranked and not best:
             return unranked
         if not best and any(one.is_clean and not one.figures.can_be_compared for one in compared):
             return (
@@ -116,6 +110,16 @@ class Comparison:
             return f"No variant {shown.condition}. See the errors."
         ranked = (shown.praise(best[0]), self._ties(), self._contrast(), shown.beside(compared))
         return " ".join(filter(None, (*ranked, unranked)))
+
+    def _unranked(self) -> str:
+        """Name the variants whose figures are Locust's."""
+        limited = [one.name for one in self.summaries if self.presentation.is_limited(one)]
+        if not limited:
+            return ""
+        return (
+            f"Not ranked: Locust itself was the limit of {_listed(limited)}. Offer less, with "
+            "fewer users."
+        )
 
     def _ties(self) -> str:
         """Name the variants that the headline can't tell from the first."""
