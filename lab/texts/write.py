@@ -1,8 +1,9 @@
 """Tables, figures and pictures in the documents, written from results.
 
 ``<!-- figures: FOLDER+FOLDER: COLUMN, COLUMN -->…<!-- /figures -->`` holds a table of variants,
-with ``FOLDER VARIANT`` or ``FOLDER VARIANT,LOAD`` a single figure, and with ``FOLDER by-load`` a
-table of variants by loads, whose cells say what isn't 0, of one column without its name.
+with ``FOLDER VARIANT`` or ``FOLDER VARIANT,LOAD`` a figure, or the cells of a row, and with
+``FOLDER by-load`` a table of variants by loads, whose cells say what isn't 0, of one column without
+its name.
 """
 
 import re
@@ -74,7 +75,7 @@ def write(text: str, folder: Path = COMMITTED) -> str:
         elif variant == BY_LOAD:
             new = _by_load(compared, labels)
         else:
-            new = _median(compared[0], variant, columns)
+            new = _row(compared[0], variant, labels)
         return f"{begin}{new}{end}"
 
     return MARKED.sub(written, text)
@@ -144,9 +145,9 @@ def _summary(compared: Comparison, variant: str) -> Summary:
     raise ValueError(f"there is no {variant!r} among {', '.join(compared.colours)}")
 
 
-def _median(compared: Comparison, variant: str, label: str) -> str:
+def _row(compared: Comparison, variant: str, labels: Sequence[str]) -> str:
     summary = _summary(compared, variant.replace(",", ", "))
-    return _write(compared, summary, label, spread=False)
+    return " | ".join(_write(compared, summary, label, spread=False) for label in labels)
 
 
 def _write(compared: Comparison, summary: Summary, label: str, *, spread: bool = True) -> str:

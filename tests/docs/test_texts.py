@@ -77,12 +77,14 @@ def test_a_table_by_load_says_what_is_not_0():
     def written(figures):
         return MARKED.search(write(f"<!-- figures: promises {figures} --><!-- /figures -->"))[5]
 
-    lost = written("mysql_tuned-task-setbased@huey,child-killed: lost tasks")
+    huey = "mysql_tuned-task-setbased@huey,child-killed"
+    lost = written(f"{huey}: lost tasks")
     table = written("by-load: lost tasks, stuck").splitlines()
     (cells,) = (row.split(" | ") for row in table if "@huey`" in row)
 
     assert "| variant | child-killed | " in table[2]
     assert (cells[1], cells.count("-")) == (f"{lost} lost tasks", 1)
+    assert written(f"{huey}: lost tasks, lost tasks") == f"{lost} | {lost}"
 
 
 def test_code_that_has_changed_since_its_results(monkeypatch):
