@@ -94,28 +94,33 @@ def _try_again() -> int:
 def _look_after_store() -> None:
     """Look once per second whether the store is still the database's, and what died half-way.
 
-    One process does it at a time. What fails stops neither the other steps nor deliveries.
+    One process at a time finishes what died. All look at the store: a restored database may have
+    the lease of one that is gone. What fails stops neither the other steps nor deliveries.
     """
     if not _pause_after_look.is_over():
         return
     began_at = time.monotonic()
     store, until = get_timeline_store(), began_at + LOOK_AFTER_WITHIN_S
     steps = (
-        partial(epochs.renew_if_lost, store),
         partial(celebrities.continue_crossings, store, per_s=batches.pace.per_s),
         partial(follows.finish_changes, until=until),
         partial(people.finish_changes, until=until),
         _forget_delivered_poison,
     )
+    _heal(partial(epochs.renew_if_lost, store))
     with suppress(Limited), limits.lease("heal", for_s=LOOK_AFTER_LEASE_S):
         for step in steps:
-            try:
-                step()
-            except Exception:
-                logger.warning("a step of healing failed", exc_info=True)
+            _heal(step)
     took_s = time.monotonic() - began_at
     # Deliveries have half of the time.
     _pause_after_look.begin(took_s if took_s > LOOK_AFTER_WITHIN_S else LOOK_AFTER_EVERY_S)
+
+
+def _heal(step: Callable[[], object]) -> None:
+    try:
+        step()
+    except Exception:
+        logger.warning("a step of healing failed", exc_info=True)
 
 
 def _forget_delivered_poison() -> None:

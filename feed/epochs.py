@@ -161,9 +161,9 @@ def renew_if_lost(store: TimelineStore) -> None:
             return
         successor = None  # what was there is of no use any more
     logger.error("the timelines don't belong to the database any more: beginning a new epoch")
-    old = begin(store)
+    begin(store, epoch)
     if not successor:
-        store.remove_epoch(old.number)
+        store.remove_epoch(epoch.number)
 
 
 def _go_on(epoch: Epoch, server: str, lost_s: float) -> bool:
@@ -188,13 +188,14 @@ def _go_on(epoch: Epoch, server: str, lost_s: float) -> bool:
     return True
 
 
-def begin(store: TimelineStore) -> Epoch:
+def begin(store: TimelineStore, old: Epoch | None = None) -> Epoch:
     """Begin a new epoch with this store: every timeline is absent, and the database answers.
 
+    ``old``: which one it is to follow, unless another one does already; the present one if None.
     Returns the epoch before. Its timelines stay where they are: on the same server they may belong
     to another copy of this database (``TimelineStore.remove_epoch``).
     """
-    old = _read() or _begin_first(store)
+    old = old or _read() or _begin_first(store)
     Epoch.objects.filter(number=old.number).update(closed_at=Now())
     time.sleep(CLOSED_S)
     wait_for_posts_in_flight()

@@ -23,14 +23,21 @@ PORTION = 20_000
 """Deliveries per call: a call blocks all other clients (for up to 20 ms), and must end well within
 the time-out."""
 MARK = """
+local first, last, known = unpack(ARGV)
 local reached = redis.call('GET', KEYS[1])
-if reached and tonumber(string.match(reached, '%d+')) >= tonumber(ARGV[1]) then
+local newest = reached and tonumber(string.match(reached, '%d+')) or 0
+if newest >= tonumber(first) and reached ~= known then
   return reached
 end
-redis.call('SET', KEYS[1], ARGV[2])
+if newest < tonumber(string.match(last, '%d+')) then
+  redis.call('SET', KEYS[1], last)
+end
 """
-"""Raises the watermark. Returns it where it is as high already: it must not move even for a moment,
-or nobody would notice a database that was restored while others deliver."""
+"""Raises the watermark, unless it is as high already and not known to be the database's: then it
+returns it. It must not move even for a moment, or nobody would notice a database that was restored
+while others deliver."""
+AHEAD = f"{MOST_ID} of no database"
+"""A watermark that no delivery raises."""
 
 
 def script_of(*files: str) -> str:
@@ -89,16 +96,16 @@ class RingStore(TimelineStore):
 
     def deliver(self, posts: Sequence[Post]) -> None:
         if posts:
-            self._deliver(deliveries_of(posts), posts[-1])
+            self._deliver(deliveries_of(posts), posts[0], posts[-1])
 
     def deliver_to(self, post: Post, owner_ids: Sequence[int]) -> None:
-        self._deliver([(post.id, np.array(owner_ids, np.int64))], post)
+        self._deliver([(post.id, np.array(owner_ids, np.int64))], post, post)
 
-    def _deliver(self, deliveries: Deliveries, last: Post) -> None:
+    def _deliver(self, deliveries: Deliveries, first: Post, last: Post) -> None:
         pending = self.write(deliveries)
         if pending:
             self.activate(pending, through=newest_post_id())
-        self._mark(last)
+        self._mark(first, last)
 
     def create(self, owner_ids: Sequence[int]) -> Versions:
         return self.run("create", self._parts(owner_ids))
@@ -164,15 +171,19 @@ class RingStore(TimelineStore):
         # Cluster accepts that, and a batch needs a thousand fewer names.
         return ("EVALSHA", self.servers.sha1, len(prefixes), *arguments)
 
-    def _mark(self, post: Post) -> None:
-        """Note a delivered post: the watermark. Raises StoreUnusable if the database is behind.
+    def _mark(self, first: Post, last: Post) -> None:
+        """Note a delivered batch: the watermark. Raises StoreUnusable if the database is behind.
 
-        A database that was restored hands ids out again, below the watermark or the same.
+        A database that was restored hands ids out again, below the watermark or the same. Later
+        ones are above it: they may not be delivered either until there is a new epoch.
         """
-        key = f"{self.keys.prefix()}watermark"
-        (reached,) = self.servers.call([("EVAL", MARK, 1, key, post.id, _identity(post))])
-        if reached and _is_unknown(reached):
-            raise epochs.StoreUnusable("the timelines are newer than the database")
+        key, known = f"{self.keys.prefix()}watermark", b""
+        mark = ("EVAL", MARK, 1, key, first.id, _identity(last))
+        while reached := self.servers.call([(*mark, known)])[0]:
+            if _is_unknown(reached):
+                self.servers.call([("SET", key, AHEAD)])
+                raise epochs.StoreUnusable("the timelines are newer than the database")
+            known = reached
 
     def is_ahead_of_database(self) -> bool:
         (mark,) = self.servers.ask(("GET", f"{self.keys.prefix()}watermark"))

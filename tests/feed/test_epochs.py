@@ -14,6 +14,7 @@ from redis import Redis
 from redis.backoff import ConstantBackoff
 from redis.retry import Retry
 
+from accounts import limits
 from accounts.follows import renew_versions
 from accounts.models import Person
 from feed import celebrities, epochs, readers
@@ -118,6 +119,35 @@ def test_the_first_batch_after_a_restore_does_not_hide_it(ring, monkeypatch, reu
 
     assert posts[reused].id not in shown(2)
     assert shown(4) == [post.id]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_posts_above_the_watermark_do_not_hide_a_restore(ring, together):
+    """More were accepted before anybody looked than the database lost."""
+    posts = posts_by(1, 4)
+    deliver_pending(100)
+    Post.objects.filter(id__gte=posts[2].id).delete()
+    reused = Post.objects.create(id=posts[2].id, author_id=4, body="a stranger's")
+    above = Post.objects.create(id=posts[3].id + 1, author_id=4, body="another")
+
+    for batch in [[reused, above]] if together else [[reused], [above]]:
+        with pytest.raises(epochs.StoreUnusable, match="newer than the database"):
+            deliver(batch)
+
+    assert ring.is_ahead_of_database()
+
+
+def test_a_restore_is_noticed_though_the_restored_database_has_a_lease(ring):
+    posts = posts_by(1, 2)
+    deliver_pending(100)
+    before = Epoch.objects.get().number
+    Post.objects.filter(id=posts[1].id).delete()
+    forget_all()
+
+    with limits.lease("heal", for_s=60):
+        deliver_pending(100)
+
+    assert Epoch.objects.get().number != before
 
 
 def test_the_watermark_stays_while_a_delivery_compares_it(ring, monkeypatch):
