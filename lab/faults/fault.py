@@ -81,6 +81,8 @@ in_one_redis: Need = attrgetter("keeps_timelines_in_one_redis")
 in_cluster: Need = attrgetter("primaries")
 with_queue: Need = attrgetter("uses_queue")
 with_broker: Need = attrgetter("has_broker")
+with_cache: Need = attrgetter("uses_redis")
+"""Posts are cached."""
 on_hosts: Need = attrgetter("on_hosts")
 """Its network can be cut (``launch.hosts``)."""
 

@@ -6,7 +6,7 @@ import time
 from contextlib import closing
 from dataclasses import replace
 
-from lab.faults.fault import fault, in_one_redis, with_drainer
+from lab.faults.fault import fault, in_one_redis, with_cache, with_drainer
 from lab.faults.readers import Readers, request
 from lab.faults.running import Running, wait_for
 from launch.service import app_server
@@ -45,6 +45,7 @@ def friendships(running: Running, readers: Readers) -> int:
     "before and after.",
     at_stake="deleted posts",
     safeguard="markers",
+    control_needs=(with_cache,),
 )
 def deletes(running: Running, readers: Readers) -> int:
     friend, token = readers.reader_of(AUTHOR), running.tokens[AUTHOR - 1]
