@@ -12,8 +12,10 @@ from django.utils.http import parse_header_parameters
 
 
 def shorten_waits() -> None:
-    """Wait for the database for DB_REQUEST_TIMEOUT_S at most, unless requests deliver."""
-    if import_module("feed.strategies").get_strategy().needs_shared_store:
+    """Wait for the database for DB_REQUEST_TIMEOUT_S at most, unless requests deliver into it."""
+    strategy = import_module("feed.strategies").get_strategy()
+    store = import_module("feed.timeline_stores").get_timeline_store()
+    if strategy.needs_shared_store or not store.is_transactional:
         for options in (database["OPTIONS"] for database in connections.settings.values()):
             if timeout_s := options.get("read_timeout"):
                 options["read_timeout"] = min(timeout_s, settings.DB_REQUEST_TIMEOUT_S)
