@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import timedelta
 from functools import partial
 
@@ -95,32 +95,30 @@ def _look_after_store() -> None:
     """Look once per second whether the store is still the database's, and what died half-way.
 
     One process at a time finishes what died. All look at the store: a restored database may have
-    the lease of one that is gone. What fails stops neither the other steps nor deliveries.
+    the lease of a process that is gone. What fails stops neither the other steps nor deliveries.
     """
     if not _pause_after_look.is_over():
         return
     began_at = time.monotonic()
     store, until = get_timeline_store(), began_at + LOOK_AFTER_WITHIN_S
-    steps = (
-        partial(celebrities.continue_crossings, store, per_s=batches.pace.per_s),
-        partial(follows.finish_changes, until=until),
-        partial(people.finish_changes, until=until),
-        _forget_delivered_poison,
-    )
-    _heal(partial(epochs.renew_if_lost, store))
-    with suppress(Limited), limits.lease("heal", for_s=LOOK_AFTER_LEASE_S):
+    steps: list[Callable[[], object]] = [partial(epochs.renew_if_lost, store)]
+    with ExitStack() as held:
+        with suppress(Limited):
+            held.enter_context(limits.lease("heal", for_s=LOOK_AFTER_LEASE_S))
+            steps += (
+                partial(celebrities.continue_crossings, store, per_s=batches.pace.per_s),
+                partial(follows.finish_changes, until=until),
+                partial(people.finish_changes, until=until),
+                _forget_delivered_poison,
+            )
         for step in steps:
-            _heal(step)
+            try:
+                step()
+            except Exception:
+                logger.warning("a step of healing failed", exc_info=True)
     took_s = time.monotonic() - began_at
     # Deliveries have half of the time.
     _pause_after_look.begin(took_s if took_s > LOOK_AFTER_WITHIN_S else LOOK_AFTER_EVERY_S)
-
-
-def _heal(step: Callable[[], object]) -> None:
-    try:
-        step()
-    except Exception:
-        logger.warning("a step of healing failed", exc_info=True)
 
 
 def _forget_delivered_poison() -> None:
