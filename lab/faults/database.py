@@ -69,7 +69,7 @@ def database_killed(running: Running, readers: Readers) -> int:
 
 @fault(
     f"The database is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP).",
-    at_stake="requests that met it",
+    at_stake="requests meanwhile",
     needs=(on_server,),
     safeguard="refusals",
 )

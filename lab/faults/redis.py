@@ -93,7 +93,7 @@ def redis_older_copy(running: Running, readers: Readers) -> int:
 
 @fault(
     f"Redis is stopped for {FROZEN_S:g} s, with its connections open (SIGSTOP).",
-    at_stake="requests that met it",
+    at_stake="requests meanwhile",
     needs=(in_one_redis,),
     safeguard="refusals",
 )
@@ -141,9 +141,9 @@ def crowd(running: Running) -> AbstractContextManager[None]:
 
 
 def freeze(running: Running, role: str) -> int:
-    """Stop a server for FROZEN_S under a crowd; return how many requests met that.
+    """Stop a server for FROZEN_S under a crowd; return how many requests there were meanwhile.
 
-    Those that waited count too: all may, if each thread of the service had asked just before.
+    Those that waited count too: all may wait, if each thread of the service had just asked.
     """
     with crowd(running):
         before = len(running.answers)
