@@ -27,7 +27,6 @@ from launch.servers.base import Server
 from launch.service import Seed, Service
 from launch.variants import Variant
 
-Commands = Sequence[Sequence[str]]
 SEED = Seed(people=200, friends=100)
 JSON = {"Content-Type": "application/json"}
 POST = '{{"body": "{}"}}'
@@ -245,20 +244,13 @@ def serving(
     variant: str | Variant,
     folder: Path,
     seed: Seed = SEED,
-    seeding: Commands = (),
-    *,
-    guarded: bool = False,
 ) -> Iterator[Running]:
-    """Start a variant, or the one of this name; all of it ends with the block.
-
-    ``guarded``: with the service's own limits.
-    """
+    """Start a variant, or the one of this name; all of it ends with the block."""
     if isinstance(variant, str):
         variant = Variant.named(variant)
     with processes_for(variant, folder / "logs") as processes:
         service = Service(variant, processes, folder)
-        service.guarded = guarded
-        service.prepare(seed, seeding)
+        service.prepare(seed)
         service.start()
         yield Running(service)
 
