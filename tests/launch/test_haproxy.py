@@ -6,7 +6,7 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from http.client import HTTPConnection
+from http.client import HTTPConnection, IncompleteRead
 from pathlib import Path
 from select import select
 from signal import SIGKILL
@@ -19,7 +19,7 @@ from lab.faults.running import wait_for
 from launch.processes import Processes, free_port
 from launch.servers.proxies import HAPROXY_SETTINGS, HAProxy
 from launch.service import is_ready
-from tests.half_requests import KINDS, halves
+from tests.half_requests import KINDS, halves, slow_readers
 
 APPS = ("one", "another")
 GUNICORN = (sys.executable, "-m", "gunicorn", "--config=config/gunicorn.py")
@@ -41,6 +41,8 @@ def application(environ, start_response):
         time.sleep(0.02)
     if environ["QUERY_STRING"] == "proto":
         name = environ["HTTP_X_FORWARDED_PROTO"]
+    if environ["QUERY_STRING"].isdecimal():
+        name = "x" * int(environ["QUERY_STRING"])
     start_response("200 OK", [("Content-Length", str(len(name)))])
     return [name.encode()]
 
@@ -144,6 +146,22 @@ def test_clients_that_send_too_slowly_are_disconnected(kind, proxied):
             pass
     # HAProxy 3.0 waits for as long again after it has answered 408.
     assert time.monotonic() - started > 9
+
+
+def test_clients_that_read_nothing_block_nobody(proxied, servers):
+    port = proxied(app_requests=4).port
+    with slow_readers(port, b"GET /?1600000 HTTP/1.1\r\nHost: localhost\r\n\r\n", 40):
+        wait_for(lambda: len(noted(servers, "GET")) == 40)
+        assert {ask(port, "POST")[0] for _ in range(5)} == {200}
+
+
+def test_clients_that_read_nothing_are_disconnected(proxied):
+    port = proxied(("timeout client 10s", "timeout client 1s")).port
+    with connected(port) as client:
+        client.request("GET", "/?50000000")  # more than the kernel's buffers take
+        time.sleep(5)
+        with pytest.raises((IncompleteRead, ConnectionResetError)):
+            client.getresponse().read()
 
 
 def test_a_post_that_waited_too_long_for_its_turn_is_not_stored(proxied, servers):
