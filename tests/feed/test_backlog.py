@@ -34,20 +34,22 @@ def readiness():
     return client_of(None).get("/readyz")
 
 
-def accepts_posts():
-    """Return what Prometheus is told."""
-    (metric,) = [it for it in Backlog().collect() if it.name == "feed_accepts_posts"]
-    return metric.samples[0].value
+def told():
+    """Return what Prometheus is told of the backlog, and the age of its oldest post."""
+    found = {metric.name: metric.samples[0].value for metric in Backlog().collect()}
+    names = ("feed_backlog_posts", "feed_oldest_pending_seconds", "feed_accepts_posts")
+    return tuple(found[name] for name in names)
 
 
 def test_posts_are_refused_while_the_oldest_one_waits_for_too_long(author):
+    assert told() == (0, 0, 1)
     assert publish(author).status_code == 201
-    assert accepts_posts() == 1
     Post.objects.update(created_at=LONG_AGO)
 
     refused = publish(author)
 
-    assert accepts_posts() == 0
+    posts, oldest_s, accepts = told()
+    assert (posts, oldest_s > 1000, accepts) == (1, True, 0)
     assert refused.status_code == 503
     assert refused["Retry-After"] == "10"
     assert refused.json() == {

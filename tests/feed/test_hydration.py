@@ -117,12 +117,6 @@ def calls_of(read):
     return redis.info("stats")["total_commands_processed"] - before - 1, found
 
 
-def test_posts_that_are_kept_cost_no_call(kept):
-    mark = with_the_mark()
-
-    assert calls_of(lambda: list(hydrate(kept, mark))) == (0, kept)
-
-
 def test_a_kept_post_never_shows_after_its_deletion(kept):
     delete_post(person_id=1, post_id=kept[1])
 

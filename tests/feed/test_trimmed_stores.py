@@ -14,7 +14,7 @@ from feed.timeline_stores.base import ALL
 from feed.timeline_stores.rule import Timeline
 from tests.backends import here
 from tests.conftest import begin_with, make_people, whole_timelines
-from tests.feed.deliveries import audited, ids, into, opened, posts_by, whole_feed
+from tests.feed.deliveries import audited, ids, into, opened, posts_by
 from tests.parallel import in_parallel
 
 PACKING = here(["ring", "log", "packed"])
@@ -49,14 +49,6 @@ def test_the_newest_are_kept_and_the_audit_agrees(small):
     assert len(small.members(2)) <= CAPACITY * 5 / 3
     assert audited(small).ok
     assert audited(small).expected == 3 * CAPACITY
-
-
-def test_pages_go_on_past_the_capacity_without_gap_or_repeat(small):
-    posts = posts_by(1, 3 * CAPACITY)
-    for post in posts:
-        small.deliver([post])
-
-    assert whole_feed(small, 2) == ids(reversed(posts))
 
 
 def test_a_batch_of_several_portions_is_delivered_whole(small, monkeypatch):

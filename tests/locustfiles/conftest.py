@@ -1,12 +1,13 @@
 import pytest
 
-from tests.locustfiles.load import Run, serving
+from lab.faults.running import serving
+from tests.locustfiles.load import FEW, Run
 
 
 @pytest.fixture(scope="package")
 def service(tmp_path_factory):
-    with serving("sqlite-outbox-setbased", tmp_path_factory.mktemp("service")) as service:
-        yield service
+    with serving("sqlite-outbox-setbased", tmp_path_factory.mktemp("service"), FEW) as running:
+        yield running.service
 
 
 @pytest.fixture

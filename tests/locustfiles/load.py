@@ -1,28 +1,13 @@
-"""A small service of real processes, and Locust runs against it."""
+"""Runs of Locust against a small service of real processes."""
 
 import csv
 import re
 import subprocess
 import sys
-from contextlib import contextmanager
 
-from launch.processes import Processes
-from launch.service import Seed, Service
-from launch.variants import Variant
+from launch.service import Seed
 
-PEOPLE = 100
-
-
-@contextmanager
-def serving(variant, folder, people=PEOPLE, friends=20):
-    """Serve a variant, which may be given by its name, to few people."""
-    if isinstance(variant, str):
-        variant = Variant.named(variant)
-    with Processes(folder / "logs") as processes:
-        service = Service(variant, processes, folder)
-        service.prepare(Seed(people=people, friends=friends))
-        service.start()
-        yield service
+FEW = Seed(people=100, friends=20)
 
 
 class Run:

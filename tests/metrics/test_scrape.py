@@ -75,22 +75,6 @@ def test_every_request_delivery_and_lag_is_counted_over_all_processes(whole, pro
         assert counted == sum(lag_s <= float(bound) for lag_s in lags_s)
 
 
-def test_posts_that_wait_for_the_drainer_are_the_backlog(whole, prometheus):
-    delivered = len(whole.accepted)
-    whole.processes.stop("workers")
-    with whole.load(2):
-        time.sleep(1)
-    posts = len(whole.accepted)
-
-    prometheus.wait_for("feed_backlog_posts", posts - delivered)
-    assert 0 < prometheus.number("feed_oldest_pending_seconds") < 30
-
-    whole.service.start_workers()
-    prometheus.wait_for("feed_backlog_posts", 0)
-    prometheus.wait_for("feed_oldest_pending_seconds", 0)
-    prometheus.wait_for("sum(feed_deliveries_total)", posts * OWNERS)
-
-
 def test_counts_survive_a_killed_app_worker_and_a_stopped_drainer(broken):
     prometheus = watch(broken)
     before = post(broken)

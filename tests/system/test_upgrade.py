@@ -9,6 +9,7 @@ import pytest
 
 from launch.processes import Processes
 from launch.servers import MySQL
+from launch.servers.mysql import CREATION
 from tests.commands import python
 from tests.system import releases
 
@@ -23,6 +24,15 @@ def release(request):
     return request.param
 
 
+@pytest.fixture(scope="module")
+def mariadb(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mariadb")
+    with Processes(folder / "logs") as processes:
+        server = MySQL(processes, folder / "mysql", "local", profile="tuned.cnf")
+        server.start()
+        yield server
+
+
 @pytest.fixture(params=["sqlite", "mariadb"])
 def database(request, release, tmp_path):
     """Load the release's database; yield the service's settings for it."""
@@ -33,18 +43,18 @@ def database(request, release, tmp_path):
             connection.executescript(dump)
         yield {"DATABASE_URL": f"sqlite:///{path}"}
         return
-    with Processes(tmp_path / "logs") as processes:
-        server = MySQL(processes, tmp_path / "mysql", "local", profile="tuned.cnf")
-        server.start()
-        with closing(server.connect()) as connection:
-            cursor = connection.cursor()
-            cursor.execute("USE feed")
-            cursor.execute("SET FOREIGN_KEY_CHECKS = 0")
-            for statement in dump.split(";\n"):
-                if statement.strip():
-                    cursor.execute(statement)
-            connection.commit()
-        yield server.environment
+    server = request.getfixturevalue("mariadb")
+    with closing(server.connect()) as connection:
+        cursor = connection.cursor()
+        cursor.execute("DROP DATABASE feed")
+        cursor.execute(CREATION.format("feed"))
+        cursor.execute("USE feed")
+        cursor.execute("SET FOREIGN_KEY_CHECKS = 0")
+        for statement in dump.split(";\n"):
+            if statement.strip():
+                cursor.execute(statement)
+        connection.commit()
+    yield server.environment
 
 
 @pytest.fixture

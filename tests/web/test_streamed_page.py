@@ -3,15 +3,17 @@
 import pytest
 from selenium.webdriver.common.keys import Keys
 
+from lab.faults.running import serving
+from launch.service import Seed
 from tests.browser import browsing
-from tests.locustfiles.load import serving
 from tests.web.test_feed_page import Tab
 
 
 @pytest.fixture
 def service(tmp_path):
-    with serving("sqlite-outbox-setbased@proxy+stream", tmp_path) as service:
-        yield service
+    seed = Seed(people=3, friends=2)
+    with serving("sqlite-outbox-setbased@proxy+stream", tmp_path, seed) as running:
+        yield running.service
 
 
 def enter(tab, name):
@@ -40,5 +42,6 @@ def test_a_friend_sees_a_post_and_its_deletion_by_the_stream(service, tmp_path):
         ada.until_shown("#way", "live")
         eve.select()
         eve.press("Delete: Hello from Eve")
+        eve.until_posts()
         ada.select()
         ada.until_posts()

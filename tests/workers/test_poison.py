@@ -277,10 +277,3 @@ def test_it_is_shown_with_its_error_and_tried_when_asked(bad):
     assert "WRONGTYPE" in found["error"]
     assert deliver_pending(100) == 1
     assert Poison.objects.get().failures == 2
-
-
-def test_a_post_with_its_receipt_is_not_shown_any_more(bad):
-    deliver_pending(100)
-    Post.objects.filter(id=bad).update(delivered_at=Now())
-
-    assert selectors.poison() == (0, [])

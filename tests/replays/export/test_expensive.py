@@ -8,11 +8,12 @@ import MySQLdb
 import pytest
 
 from accounts.models import Person
+from lab.faults.running import serving
+from launch.service import Seed
 from launch.variants import Variant
 from replays.export.app.expensive import Router
 from tests.commands import python
 from tests.conftest import client_of
-from tests.locustfiles.load import serving
 
 INSTALLED = {"DJANGO_SETTINGS_MODULE": "replays.export.settings"}
 SPLIT = {"DB_POOL_SIZE": "1", "EXPENSIVE_READS": "1", "DB_POOL_TIMEOUT_S": "0.5"}
@@ -24,8 +25,8 @@ def service(tmp_path):
     """A service with two pools of one connection each."""
     settings = INSTALLED | SPLIT | PROCESS
     variant = Variant.plain("mysql_tuned-pools", "mysql_tuned", settings)
-    with serving(variant, tmp_path, people=10, friends=2) as service:
-        yield service
+    with serving(variant, tmp_path, Seed(people=10, friends=2)) as running:
+        yield running.service
 
 
 @contextmanager
