@@ -157,7 +157,7 @@ def test_nobody_is_pulled_without_a_threshold(store, settings):
     assert state() is None
 
 
-def test_a_process_with_another_store_moves_nobody(store, settings, monkeypatch):
+def test_a_process_with_another_store_moves_nobody(store, settings):
     """Another store is chosen, and its drainers start before manage.py begin_epoch."""
     enter(store)
     pulled = delivered(store, 1, 2)

@@ -105,7 +105,7 @@ def await_answer(url):
 
 
 @pytest.mark.parametrize("reused", [3, 2])
-def test_the_first_batch_after_a_restore_does_not_hide_it(ring, monkeypatch, reused):
+def test_the_first_batch_after_a_restore_does_not_hide_it(ring, reused):
     """It would take the watermark's place, whoever delivers it."""
     posts = posts_by(1, 4)
     deliver_pending(100)
@@ -283,7 +283,7 @@ def test_a_finished_chunk_that_a_promoted_replica_lacks_is_not_lost(ring, promot
     assert [shown(owner) for owner in (1, 2, 3)] == [[post.id]] * 3
 
 
-def test_a_process_notes_changes_at_most_once_a_second(ring, monkeypatch):
+def test_a_process_notes_changes_at_most_once_a_second(ring):
     unfriend(1, 2)
     first = Epoch.objects.get().changed_at
     unfriend(1, 3)

@@ -156,7 +156,7 @@ def test_unread_rows_of_all_people_are_found(rows, monkeypatch):
     assert [kept(rows, owner) for owner in (1, 2, 3)] == [0, 300, 0]
 
 
-def test_rows_of_another_store_than_the_epochs_stay(rows, settings):
+def test_rows_of_another_store_than_the_epochs_stay(rows):
     rows.change([1, 2, 3], through=Post.objects.latest("id").id)
     Epoch.objects.update(store="ring")
 

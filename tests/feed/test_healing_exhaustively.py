@@ -7,10 +7,7 @@ import pytest
 
 from feed.timeline_stores.rule import Timeline, new_version
 
-OWN = 0
-"""An id below all posts."""
 POSTS = (1, 2, 3)
-CAPACITY = 2
 NEVER_TRIMMED = 10
 LOADED = 2
 

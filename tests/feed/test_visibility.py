@@ -1,68 +1,13 @@
-"""Who may read whose posts: each route, under both policies, and whatever a block ends."""
+"""Whatever a block ends (tests/web/test_access.py has each route, under both policies)."""
 
 import pytest
 
-from accounts.blocks import block
 from feed import follows
 from feed.delivery import deliver_pending
 from feed.models import Post
 from feed.services import publish_post
-from feed.visibility import POLICIES
 from tests.backends import STORES, here
-from tests.conftest import client_of, make_people, whole_timelines
-
-OWNER, FRIEND, STRANGER, BLOCKED, BLOCKER = 1, 2, 3, 4, 5
-SEES = {
-    "everyone": {OWNER, FRIEND, STRANGER},
-    "friends": {OWNER, FRIEND},
-}
-
-
-@pytest.fixture(params=POLICIES)
-def policy(request, settings):
-    settings.FEED_VISIBILITY = request.param
-    return request.param
-
-
-@pytest.fixture
-def post(policy, db):
-    make_people(5, [(OWNER, FRIEND)])
-    block(OWNER, BLOCKED)
-    block(BLOCKER, OWNER)
-    return publish_post(author_id=OWNER, body="text").post
-
-
-def sees(policy, viewer):
-    return viewer in SEES[policy]
-
-
-def every_viewer(policy):
-    return [(client_of(n), sees(policy, n)) for n in (OWNER, FRIEND, STRANGER, BLOCKED, BLOCKER)]
-
-
-def test_a_post_is_read_by_whoever_may_read_it(policy, post):
-    for client, may_read in every_viewer(policy):
-        answer = client.get(f"/v1/posts/{post.id}/")
-        assert answer.status_code == (200 if may_read else 404)
-
-
-def test_who_may_not_read_a_post_does_not_learn_that_it_exists(policy, post):
-    for client, may_read in every_viewer(policy)[1:]:
-        answer = client.delete(f"/v1/posts/{post.id}/")
-        assert answer.status_code == (403 if may_read else 404)
-
-
-def test_a_persons_posts_are_shown_to_whoever_may_read_them(policy, post):
-    answers = [client.get("/v1/people/1/posts/") for client, _ in every_viewer(policy)]
-
-    assert [it.status_code for it in answers] == [200, 200, 200, 404, 404]
-    assert [len(it.json().get("posts", [])) for it in answers] == [
-        1,
-        1,
-        int(sees(policy, STRANGER)),
-        0,
-        0,
-    ]
+from tests.conftest import client_of, whole_timelines
 
 
 @pytest.fixture(params=here(STORES))

@@ -5,16 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.__main__ import main
-from lab.load_calculator import daily_users, mean_rps, peak_rps, virtual_users
-
-COUNTS = st.integers(1, 10**7)
-
-
-@given(COUNTS, st.integers(1, 1_000), st.floats(1, 100))
-def test_daily_users_are_calculated_back(users, requests_each, factor):
-    rps = peak_rps(mean_rps(users, requests_each), factor)
-
-    assert daily_users(rps, requests_each, factor) == pytest.approx(users, abs=1)
+from lab.load_calculator import virtual_users
 
 
 @given(st.floats(0.1, 10_000), st.integers(1, 100), st.floats(0.1, 1_000))

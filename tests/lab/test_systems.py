@@ -10,12 +10,11 @@ import pytest
 from lab.__main__ import main
 from lab.experiments import fanout
 from lab.progress import stage
-from lab.running.single_run import service_for
 from lab.systems import variants
 from lab.systems.api import Api, Person
 from lab.systems.audit import FeedAudit, Journal, Post
 from lab.systems.conclusion import _until
-from lab.systems.service import AdapterService, TargetService
+from lab.systems.service import TargetService
 from lab.systems.variants import TARGET, adapters, check_host
 from launch.processes import Processes, RunFailed, free_port
 from launch.service import Seed, Service, as_audit
@@ -190,12 +189,6 @@ def test_published_figures_do_not_stand_beside_somebody_elses_service(
     assert capsys.readouterr().out.count("published: ") == times
     assert (tmp_path / "report.md").read_text().count("| published: ") == times
     assert ("published: " in (tmp_path / "report.html").read_text()) == bool(times)
-
-
-def test_each_kind_of_variant_has_its_service():
-    assert service_for(fanout.variant(TARGET)) is TargetService
-    assert service_for(fanout.variant("stream_framework")) is AdapterService
-    assert service_for(fanout.variant("sqlite-inline-bulk")) is Service
 
 
 def test_the_laboratory_makes_the_friendships_of_a_target_that_has_none(tmp_path):

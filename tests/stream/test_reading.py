@@ -174,7 +174,7 @@ def test_whoever_lacks_too_many_gets_a_gap(reader, monkeypatch):
     assert shown(read(reader, behind=[Behind(2, begin)]).behind[0]) == [("gap", None)]
 
 
-def test_a_journal_that_begins_anew_is_a_gap_for_all(reader, monkeypatch):
+def test_a_journal_that_begins_anew_is_a_gap_for_all(reader):
     journal.JournalStep.objects.all().delete()
 
     assert read(reader, 1, 2).current is None

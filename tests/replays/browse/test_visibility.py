@@ -7,15 +7,18 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import connection
 
+from accounts.blocks import block
 from feed import follows
 from feed.services import publish_post
 from feed.visibility import POLICIES
 from replays.browse import settings as configured
-from tests.conftest import client_of
-from tests.feed.test_visibility import every_viewer, post
+from tests.conftest import client_of, make_people
 
-__all__ = ["post"]
-
+OWNER, FRIEND, STRANGER, BLOCKED, BLOCKER = 1, 2, 3, 4, 5
+SEES = {
+    "everyone": {OWNER, FRIEND, STRANGER},
+    "friends": {OWNER, FRIEND},
+}
 LISTINGS = pytest.mark.parametrize("listing", configured.FEED_LISTINGS)
 
 
@@ -31,12 +34,16 @@ def policy(request, settings):
 
 
 @LISTINGS
-def test_the_listing_shows_what_one_may_read(listing, policy, post, settings):
+def test_the_listing_shows_what_one_may_read(listing, policy, db, settings):
     settings.FEED_LISTING = listing
+    make_people(5, [(OWNER, FRIEND)])
+    block(OWNER, BLOCKED)
+    block(BLOCKER, OWNER)
+    post = publish_post(author_id=OWNER, body="text").post
 
-    for client, may_read in 2 * every_viewer(policy):
-        shown = [post["id"] for post in client.get("/v1/posts/").json()["posts"]]
-        assert shown == ([post.id] if may_read else [])
+    for viewer in 2 * [OWNER, FRIEND, STRANGER, BLOCKED, BLOCKER]:
+        shown = [post["id"] for post in client_of(viewer).get("/v1/posts/").json()["posts"]]
+        assert shown == ([post.id] if viewer in SEES[policy] else [])
 
 
 @pytest.mark.parametrize("query", ["", "?page=1"])
