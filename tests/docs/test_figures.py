@@ -13,6 +13,7 @@ from lab.reporting.formats import number
 READING = Path("docs/reading-a-report.md")
 STORY = Path("replays/author/lesson.md")
 CLUSTER = Path("docs/beyond-one-machine.md")
+FAULTS = Path("docs/faults.md")
 ROUNDTRIP = "mysql_tuned-task-roundtrip"
 
 
@@ -103,3 +104,17 @@ def test_what_a_cluster_costs_is_what_its_tables_say():
     assert len(engine) == 6
     assert f"about {few:.1f} times as much" in said(CLUSTER)
     assert f"{few:.1f} times (1,000 people) and {many:.1f} times (10,000)" in said(CLUSTER)
+
+
+def test_what_came_out_of_the_faults():
+    nothing = "0 deliveries lost, 0 duplicated, 0 phantom; 0"
+    found = re.search(
+        rf"^([\d,]+) moments of (\d+) faults: {nothing} of ([\d,]+) pages .* (\d+) of \4 controls",
+        Path("docs/example/faults/report.md").read_text(),
+        re.MULTILINE,
+    )
+
+    assert found
+    moments, faults, pages, controls = found.groups()
+    assert f"In {moments} moments of {faults} faults, {pages} pages were compared" in said(FAULTS)
+    assert f"all {controls} controls are red" in said(FAULTS)
