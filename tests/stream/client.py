@@ -43,10 +43,10 @@ def token_of(person_id):
     return token
 
 
-def ask(port, token, last_id="", timeout_s=60):
+def ask(port, token, last_id="", timeout_s=60, scheme="Bearer"):
     """Return the connection and the answer, whose body hasn't been read."""
     http = HTTPConnection(HERE, port, timeout=timeout_s)
-    headers = {"Authorization": f"Bearer {token}", "Last-Event-ID": last_id}
+    headers = {"Authorization": f"{scheme} {token}", "Last-Event-ID": last_id}
     http.request("GET", "/v1/feed/stream", headers=headers)
     return http, http.getresponse()
 

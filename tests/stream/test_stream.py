@@ -110,12 +110,12 @@ def test_a_stream_ends_when_its_person_is_deactivated(process):
     assert client.statuses[0] == 200
 
 
-@pytest.mark.parametrize("token", ["", "nonsense"])
-def test_without_a_valid_token_there_is_no_stream(process, token):
-    http, answer = ask(process[1], token)
-    with contextlib.closing(http):
-        assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
-        assert "detail" in json.loads(answer.read())
+def test_without_a_valid_token_there_is_no_stream(process):
+    for scheme, token in (("Bearer", "nonsense"), ("Basic", token_of(1))):
+        http, answer = ask(process[1], token, scheme=scheme)
+        with contextlib.closing(http):
+            assert (answer.status, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
+            assert "detail" in json.loads(answer.read())
 
 
 def test_beyond_the_limit_clients_are_told_when_to_come_back(tmp_path, friends):

@@ -28,7 +28,6 @@ ALWAYS = [
     checks.response_headers_conformance,
     checks.response_schema_conformance,
     checks.status_code_conformance,
-    checks.unsupported_method,
 ]
 VALID_BUT_REFUSED = {
     "POST /v1/signup/": "common passwords, and passwords that resemble the name",
