@@ -240,11 +240,7 @@ class Running:
 
 
 @contextmanager
-def serving(
-    variant: str | Variant,
-    folder: Path,
-    seed: Seed = SEED,
-) -> Iterator[Running]:
+def serving(variant: str | Variant, folder: Path, seed: Seed = SEED) -> Iterator[Running]:
     """Start a variant, or the one of this name; all of it ends with the block."""
     if isinstance(variant, str):
         variant = Variant.named(variant)

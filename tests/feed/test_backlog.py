@@ -34,21 +34,21 @@ def readiness():
     return client_of(None).get("/readyz")
 
 
-def told():
-    """Return what Prometheus is told of the backlog, and the age of its oldest post."""
-    found = {metric.name: metric.samples[0].value for metric in Backlog().collect()}
+def scraped():
+    """Return what Prometheus reads: waiting posts, the oldest one's age, and if posts are taken."""
+    values = {metric.name: metric.samples[0].value for metric in Backlog().collect()}
     names = ("feed_backlog_posts", "feed_oldest_pending_seconds", "feed_accepts_posts")
-    return tuple(found[name] for name in names)
+    return tuple(values[name] for name in names)
 
 
 def test_posts_are_refused_while_the_oldest_one_waits_for_too_long(author):
-    assert told() == (0, 0, 1)
+    assert scraped() == (0, 0, 1)
     assert publish(author).status_code == 201
     Post.objects.update(created_at=LONG_AGO)
 
     refused = publish(author)
 
-    posts, oldest_s, accepts = told()
+    posts, oldest_s, accepts = scraped()
     assert (posts, oldest_s > 1000, accepts) == (1, True, 0)
     assert refused.status_code == 503
     assert refused["Retry-After"] == "10"

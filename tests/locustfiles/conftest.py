@@ -1,12 +1,14 @@
 import pytest
 
 from lab.faults.running import serving
-from tests.locustfiles.load import FEW, Run
+from tests.locustfiles.load import FEW_PEOPLE, Run
 
 
 @pytest.fixture(scope="package")
 def service(tmp_path_factory):
-    with serving("sqlite-outbox-setbased", tmp_path_factory.mktemp("service"), FEW) as running:
+    with serving(
+        "sqlite-outbox-setbased", tmp_path_factory.mktemp("service"), FEW_PEOPLE
+    ) as running:
         yield running.service
 
 

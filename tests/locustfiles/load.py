@@ -7,7 +7,7 @@ import sys
 
 from launch.service import Seed
 
-FEW = Seed(people=100, friends=20)
+FEW_PEOPLE = Seed(people=100, friends=20)
 
 
 class Run:

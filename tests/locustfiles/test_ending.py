@@ -10,7 +10,7 @@ import pytest
 
 from lab.faults.running import serving
 from tests.answering import standing_in
-from tests.locustfiles.load import FEW, Run
+from tests.locustfiles.load import FEW_PEOPLE, Run
 
 GENEROUS = ("--fail-p99-ms=60000", "--fail-lag-ms=60000", "--fail-ratio=0.9")
 LOOKED_FOR = re.compile(
@@ -55,7 +55,7 @@ def test_requests_that_fail_are_the_reason_in_the_last_line(run, tmp_path):
 
 
 def test_a_service_that_never_delivers_is_not_clean(tmp_path):
-    with serving("sqlite-null", tmp_path, FEW) as running:
+    with serving("sqlite-null", tmp_path, FEW_PEOPLE) as running:
         done = Run(running.service, tmp_path, "--drain-s=1", "--visible-share=0")
 
     found = audit(done)
@@ -68,7 +68,7 @@ def test_a_service_that_never_delivers_is_not_clean(tmp_path):
 
 def test_lost_deliveries_are_missing(tmp_path):
     """Every post gets its receipt, but half of the people lack every third post."""
-    with serving("sqlite-outbox-setbased", tmp_path, FEW) as running:
+    with serving("sqlite-outbox-setbased", tmp_path, FEW_PEOPLE) as running:
         with closing(sqlite3.connect(tmp_path / "feed-0.sqlite3")) as database:
             database.execute("""
                 CREATE TRIGGER lose AFTER INSERT ON feed_timeline_setbased

@@ -35,14 +35,13 @@ def mariadb(tmp_path_factory):
 
 @pytest.fixture(params=["sqlite", "mariadb"])
 def database(request, release, tmp_path):
-    """Load the release's database; yield the service's settings for it."""
+    """Load the release's database; return the service's settings for it."""
     dump = (DUMPS / f"{release}.{request.param}.sql").read_text()
     if request.param == "sqlite":
         path = tmp_path / "release.sqlite3"
         with closing(sqlite3.connect(path)) as connection:
             connection.executescript(dump)
-        yield {"DATABASE_URL": f"sqlite:///{path}"}
-        return
+        return {"DATABASE_URL": f"sqlite:///{path}"}
     server = request.getfixturevalue("mariadb")
     with closing(server.connect()) as connection:
         cursor = connection.cursor()
@@ -54,7 +53,7 @@ def database(request, release, tmp_path):
             if statement.strip():
                 cursor.execute(statement)
         connection.commit()
-    yield server.environment
+    return server.environment
 
 
 @pytest.fixture
