@@ -12,6 +12,7 @@ from feed.models import Post
 from feed.timeline import read_page
 from feed.timeline_stores import get_timeline_store
 from replays.databases.visibility import visible
+from replays.export.app.expensive import give_back_connection
 from replays.export.app.models import ExportJob
 
 CHUNK = 900
@@ -64,4 +65,5 @@ def _newest_ids(person_id: int, *, before: int | None) -> list[int]:
     if before is not None:
         own = own.filter(id__lt=before)
     timeline = read_page(get_timeline_store(), person_id, before=before, limit=CHUNK).ids
+    give_back_connection()  # ids of timelines are read from the primary (feed/due.py)
     return sorted({*timeline, *own[:CHUNK]}, reverse=True)[:CHUNK]

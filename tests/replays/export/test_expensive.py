@@ -30,12 +30,12 @@ def service(tmp_path):
 
 
 @contextmanager
-def a_slow_report(service):
-    """Block a report in the database until the end of the block."""
+def a_slow(path, service):
+    """Block a request that reads posts in the database until the end of the block."""
     answers = []
     with closing(connect(service)) as admin:
         admin.cursor().execute("LOCK TABLES feed_post WRITE")
-        thread = threading.Thread(target=lambda: answers.append(report(service)))
+        thread = threading.Thread(target=lambda: answers.append(ask(service, "GET", path)))
         thread.start()
         while not waits_for_the_lock(service):
             pass
@@ -76,8 +76,9 @@ def log_in(service):
     return ask(service, "POST", "/v1/token/", '{"username": "nobody", "password": "x"}')
 
 
-def test_requests_wait_for_a_slow_one_in_the_same_pool_and_not_in_another(service):
-    with a_slow_report(service):
+@pytest.mark.parametrize("path", ["/v1/me/report/", "/v1/me/export/"])
+def test_requests_wait_for_a_slow_one_in_the_same_pool_and_not_in_another(path, service):
+    with a_slow(path, service):
         assert log_in(service) == (401, None)
         assert report(service, person=2) == (503, "1")
     assert report(service) == (200, None)
