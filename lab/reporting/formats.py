@@ -25,7 +25,7 @@ def measured(value: float | None) -> str:
 
 
 def few(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return "; ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def percent(share: float | None) -> str:

@@ -13,7 +13,7 @@ mpl.use("svg")
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from matplotlib.ticker import LogLocator, NullLocator
 
 from lab.reporting.formats import number
@@ -119,15 +119,17 @@ class Panel(NamedTuple):
 def _drawing(draw: Callable[[float], Figure]) -> Drawing:
     """Return what a function of a width in inches draws."""
     with mpl.rc_context(STYLE):
-        return Drawing(_svg(draw(WIDE)), _svg(draw(NARROW)))
+        return Drawing(_svg(draw(WIDE), "w"), _svg(draw(NARROW), "n"))
 
 
-def _svg(figure: Figure) -> str:
+def _svg(figure: Figure, prefix: str) -> str:
+    """Return the elements; ``prefix`` of ids, since what a hidden drawing defines isn't drawn."""
     out = StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None})
     svg = re.sub(r"<metadata>.*?</metadata>", "", out.getvalue(), flags=re.DOTALL)
     svg = re.sub(rf'<g id="{TIP}(.*?)">', r"<g><title>\1</title>", svg)
     svg = re.sub(r'<g id="[^"]*">', "<g>", svg)  # several drawings share a page
+    svg = re.sub(r'(id="|href="#|url\(#)', rf"\1{prefix}", svg)
     svg = svg[svg.index("<svg") :].replace(INK, "currentColor")
     return re.sub(r' (?:width|height)="[\d.]+pt"', "", svg, count=2)
 
@@ -207,6 +209,39 @@ def _bar(axes: Axes, at: float, row: Bar, height: float) -> None:
     axes.annotate(
         row.label, (max(left, high), at), xytext=(4, 0), textcoords="offset points", va="center"
     )
+
+
+def matrix(bars: Mapping[tuple[str, str], Bar]) -> Drawing:
+    """Draw labels of bars in cells, by row and column; on a phone, cells alone.
+
+    What is crossed out has no label.
+    """
+    rows, columns = ([*dict.fromkeys(key[at] for key in bars)] for at in (0, 1))
+
+    def draw(width: float) -> Figure:
+        height = 0.2 * len(rows) + LETTER * max(map(len, columns)) + 0.2
+        figure = Figure(figsize=(width, height), layout="constrained")
+        axes = figure.add_subplot()
+        axes.spines[:].set_visible(False)
+        axes.tick_params(length=0, labeltop=True, labelbottom=False)
+        axes.set_xticks(range(len(columns)), columns, rotation=90)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
+        for (row, column), bar in bars.items():
+            _cell(axes, columns.index(column), rows.index(row), bar, is_labelled=width == WIDE)
+        return figure
+
+    return _drawing(draw)
+
+
+def _cell(axes: Axes, x: int, y: int, bar: Bar, *, is_labelled: bool) -> None:
+    tip, _, colour = bar.parts[0] if bar.parts else (bar.name, 0.0, GREY)
+    face: Any = "none" if bar.is_crossed else (colour, 0.3)
+    cell = Rectangle((x - 0.46, y - 0.42), 0.92, 0.84, facecolor=face, edgecolor=colour)
+    cell.set(hatch="xxxx" if bar.is_crossed else None, linewidth=0.6, gid=TIP + tip)
+    axes.add_patch(cell)
+    if is_labelled and not bar.is_crossed:
+        axes.annotate(bar.label, (x, y), ha="center", va="center")
 
 
 def curves(*panels: Panel) -> Drawing:

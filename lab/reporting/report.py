@@ -27,10 +27,10 @@ ELSEWHERE = (
     "Some servers were not started by the laboratory ({roles}): their CPU and memory are not "
     "measured, and no variant is ranked by cores."
 )
-HEADLINE = (
-    "{} is better. Thin lines: the 95 % interval of the median. Crossed out: the "
-    "audit found something."
-)
+HEADLINE = "{} is better. Crossed out: the audit found something."
+INTERVALS = " Thin lines: the 95 % interval of the median."
+MANY = 30
+"""More bars than this are drawn as a matrix of loads and variants."""
 LATE_MS = 1000
 """A longer lag is written beside the rate, which a backlog doesn't slow."""
 ANSWERED = 0.99
@@ -71,6 +71,7 @@ def page_of(compared: Comparison) -> Page:
 def _parts(compared: Comparison) -> Iterator[Part]:
     results, shown = compared.results, compared.presentation
     text = HEADLINE.format("More" if shown.more_is_better else "Less")
+    text += "" if _is_matrix(compared) else INTERVALS
     yield Picture(shown.heading, text, headline(compared), "headline.svg")
     yield shown.table([_row(compared, summary) for summary in compared.summaries])
     if compared.published:
@@ -145,9 +146,16 @@ def published(compared: Comparison) -> Table:
     return Table("What was published", head, rows, text)
 
 
+def _is_matrix(compared: Comparison) -> bool:
+    loads = {summary.load for summary in compared.summaries}
+    return len(compared.summaries) > MANY and len(loads) > 1
+
+
 def headline(compared: Comparison) -> plots.Drawing:
     """Draw the experiment's main figure, beside what was published."""
     shown, column = compared.presentation, compared.presentation.headline
+    if _is_matrix(compared):
+        return plots.matrix(dict(_cell(compared, summary) for summary in compared.summaries))
     rows = [_bar(compared, summary) for summary in compared.summaries]
     for one in compared.published:
         if (value := one.figures.get(column.label)) is not None:
@@ -165,6 +173,13 @@ def _bar(compared: Comparison, summary: Summary) -> plots.Bar:
     label = column.write(middle) + _but(compared, summary) if middle else summary.nothing
     bar = plots.bar_of(summary, column.figure, colour, label)
     return bar._replace(is_crossed=not summary.is_clean)
+
+
+def _cell(compared: Comparison, summary: Summary) -> tuple[tuple[str, str], plots.Bar]:
+    column = compared.presentation.headline
+    label = column.write(summary.median(column.figure))
+    key = (summary.load, summary.variant.name)
+    return key, _bar(compared, summary)._replace(label=label)
 
 
 def _but(compared: Comparison, summary: Summary) -> str:

@@ -122,7 +122,7 @@ def _answer(pairs: Sequence[Pair], verdicts: Sequence[str], shown: Presentation)
     for pair, verdict in zip(pairs, verdicts, strict=True):
         found.setdefault(verdict, []).append(pair.before.name)
     kinds = (BETTER, WORSE, TIE, NOTHING, NOT_COMPARED)
-    listed = "; ".join(f"{kind}: {few(found[kind])}" for kind in kinds if kind in found)
+    listed = ". ".join(f"{kind}: {few(found[kind])}" for kind in kinds if kind in found)
     return f"By {shown.headline.label}, in the second folder: {listed}."
 
 

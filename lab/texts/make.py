@@ -28,7 +28,7 @@ GOOD = (0, 1, 3)
 """Exit statuses of a run that was measured, whatever came out."""
 NOT_KEPT = shutil.ignore_patterns(
     *("logs", "requests.csv", "accepted.csv", "unanswered.csv", "faults.json"),
-    *("results.csv", "results.json", "report.html", DONE),
+    *("exports.csv", "results.csv", "results.json", "report.html", DONE),
 )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 
+from lab.experiments import PATHS
 from lab.experiments.fanout.presentation import POSTS, SCREEN_P50, SHOWN
 from lab.reporting import plots
 from lab.reporting.comparison import Comparison
@@ -48,7 +49,8 @@ MEASURED = (
     *("lab/running", "lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
     ":(exclude)locustfiles/ending.py",  # of a run by hand: the laboratory audits by itself
 )
-"""What results depend on."""
+"""What results depend on; those of replays depend on ``REPLAYS`` too."""
+REPLAYS = "replays"
 WAYS = (
     ("waiting", "mysql_tuned-inline-rowwise", "in the request"),
     ("headline", "mysql_tuned-task-roundtrip", "queued"),
@@ -172,14 +174,16 @@ def source(compared: Sequence[Comparison]) -> str:
     several = f"n = {' or '.join(map(str, counts))}"
     interval = ", medians with 95 % bootstrap intervals" if counts[-1] > 1 else ""
     begun = min(result.started_at for result in results)
-    older = older_code({str(env["commit"]) for env in environments})
+    is_replay = any(PATHS[one.experiment.name].startswith(REPLAYS) for one in compared)
+    paths = (*MEASURED, REPLAYS) if is_replay else MEASURED
+    older = older_code({str(env["commit"]) for env in environments}, paths)
     return f"{several}{interval}; {begun:.10}; {where(environments)}{older}."
 
 
-def older_code(commits: Collection[str]) -> str:
-    """Return a remark if what results depend on has changed since their commit."""
+def older_code(commits: Collection[str], paths: Sequence[str]) -> str:
+    """Return a remark if the paths that results depend on have changed since their commit."""
     for commit in commits:
-        command = ("git", "diff", "--quiet", commit, "--", *MEASURED)
+        command = ("git", "diff", "--quiet", commit, "--", *paths)
         if subprocess.run(command, capture_output=True).returncode == 1:
             return " (**older code**)"
     return ""

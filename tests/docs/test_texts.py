@@ -87,12 +87,18 @@ def test_a_table_by_load_says_what_is_not_0():
     assert written(f"{huey}: lost tasks, lost tasks") == f"{lost} | {lost}"
 
 
-def test_code_that_has_changed_since_its_results(monkeypatch):
-    monkeypatch.setattr(texts, "MEASURED", ("no-such-folder",))
-    assert older_code(["HEAD"]) == ""
+def test_code_that_has_changed_since_its_results():
+    assert older_code(["HEAD"], ["no-such-folder"]) == ""
+    assert "older code" in older_code(["HEAD", EMPTY_TREE], ["feed"])
 
-    monkeypatch.setattr(texts, "MEASURED", ("feed",))
-    assert "older code" in older_code(["HEAD", EMPTY_TREE])
+
+def test_results_of_replays_depend_on_the_replays(monkeypatch):
+    asked = []
+    monkeypatch.setattr(texts, "older_code", lambda commits, paths: asked.append(paths) or "")
+    for folder in ("headline", "published-003"):
+        texts.source([comparison(COMMITTED / folder)])
+
+    assert asked == [texts.MEASURED, (*texts.MEASURED, "replays")]
 
 
 @pytest.mark.parametrize("short", [False, True])

@@ -7,6 +7,7 @@ import pytest
 
 from lab.__main__ import main
 from lab.experiments import EXPERIMENTS
+from lab.reporting import plots
 from lab.reporting.comparison import Comparison
 from lab.reporting.formats import README_MS, speed
 from lab.reporting.meanings import MEANINGS
@@ -105,6 +106,27 @@ def test_the_headline_has_the_lag(tmp_path):
 
     headline = (tmp_path / "headline.svg").read_text()
     assert re.findall(r"lag [\d.]+ s", headline) == ["lag 68.3 s"]
+
+
+def test_many_bars_become_a_matrix_of_loads_and_variants(tmp_path):
+    clean = [result(load=f"load{n}", achieved_rps=100.0 + n) for n in range(30)]
+    lossy = result("sqlite-outbox-setbased", load="load0", achieved_rps=99.0, audit=HALF)
+
+    _, markdown = report_of(tmp_path, *clean, lossy)
+
+    headline = (tmp_path / "headline.svg").read_text()
+    assert headline.count("<title>") == len(clean) + 1
+    assert re.findall(r">(load0|129|99)<", headline) == ["load0", "129"]
+    assert "Thin lines" not in markdown
+
+
+def test_the_drawing_for_phones_needs_nothing_of_the_hidden_one():
+    drawing = plots.bars([plots.Bar("lossy", [("tip", 1.0, "#123456")], "1", is_crossed=True)])
+
+    wide, narrow = (set(re.findall(r' id="(\w+)"', svg)) for svg in drawing)
+    assert wide
+    assert not wide & narrow
+    assert {*re.findall(r"(?:#|url\(#)(\w{10,})", drawing.narrow)} <= narrow
 
 
 def test_the_published_figures_and_the_limitations_are_there(tmp_path):

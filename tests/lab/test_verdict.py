@@ -79,7 +79,7 @@ def test_each_verdict_names_whom_it_is_about(tmp_path):
     )
 
     assert "**Deliveries**: Lost or wrong in sqlite-outbox-bulk: " in markdown
-    assert "Clean in sqlite-outbox-setbased, sqlite-inline-bulk." in markdown
+    assert "Clean in sqlite-outbox-setbased; sqlite-inline-bulk." in markdown
     assert "**Figures**: Machine busy in sqlite-inline-bulk: " in markdown
 
 
