@@ -48,25 +48,26 @@ class Tags(Queries):
 
     def last_of_everyone(self, direction: Direction | None = None) -> dict[int, Last]:
         ways, people = ways_of_devices(), dict(Card.objects.values_list("number", "person_id"))
-        devices = [device for device, way in ways.items() if direction in (None, way.direction)]
+        devices = [str(device) for device, way in ways.items() if way.direction == direction]
+        only = f"WHERE device IN ({', '.join(devices) or 0})" if direction else ""
         return latest(
             [
                 (people[card], unix(at), tag_id, ways[device].direction)
-                for card, at, tag_id, device in self._last_of_cards(devices)
+                for card, at, tag_id, device in self._last_of_cards(only)
             ]
         )
 
-    def _last_of_cards(self, devices: Sequence[int]) -> Iterator[tuple[str, datetime, int, int]]:
-        """Yield card, time, id and device of each card's last tag at these devices."""
+    def _last_of_cards(self, only: str) -> Iterator[tuple[str, datetime, int, int]]:
+        """Yield card, time, id and device of each card's last tag, or of its last ``only`` WHERE.
+
+        A condition that all tags meet would keep MySQL from jumping from card to card.
+        """
         name = connection.ops.quote_name(self.table._meta.db_table)
-        among = ", ".join(map(str, devices)) or "0"
         sql = f"""
             SELECT tag.card, tag.at, tag.id, tag.device
-            FROM (
-                SELECT card, MAX(at) AS at FROM {name} WHERE device IN ({among}) GROUP BY card
-            ) AS last
+            FROM (SELECT card, MAX(at) AS at FROM {name} {only} GROUP BY card) AS last
             JOIN {name} AS tag ON tag.card = last.card AND tag.at = last.at
-            WHERE tag.device IN ({among})
+            {only}
         """  # noqa: S608
         for tag in self.table.objects.raw(sql):
             yield tag.card, tag.at, tag.id, tag.device
