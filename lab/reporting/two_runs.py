@@ -1,7 +1,9 @@
 """Two runs side by side."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 from typing import NamedTuple
 
 from lab.reporting import plots
@@ -9,8 +11,9 @@ from lab.reporting.comparison import experiment_of
 from lab.reporting.formats import few, machine
 from lab.reporting.page import Page, Picture
 from lab.reporting.presentation import Column, Presentation
-from lab.results.result import results_of
-from lab.results.summary import ENOUGH_REPEATS, Summary, is_tie
+from lab.results.figures import interval_of_median
+from lab.results.result import Figure, results_of
+from lab.results.summary import ENOUGH_REPEATS, SAME, Summary, is_tie
 
 MACHINE = ("cpu", "cpus", "memory_gib")
 """Facts that have to be equal for a comparison."""
@@ -20,7 +23,10 @@ PICTURE = (
     "Of each variant the first run in grey and the second in colour, each the median of its runs. "
     "Thin lines: the 95 % interval of the median. A tie: the two can't be told apart by these runs."
 )
-TABLE = "first → second (second ÷ first); the 95 % interval of the median in brackets."
+TABLE = (
+    "first → second (second ÷ first); the 95 % interval of the median in brackets. Of runs that "
+    "took turns, the ratio is the median of the turns' ratios, with its interval."
+)
 BETTER, WORSE, TIE, NOTHING = "better", "worse", "a tie", "no figure"
 NOT_COMPARED = "not compared, for their audits, laws or Locust"
 
@@ -31,12 +37,40 @@ class Pair(NamedTuple):
     before: Summary
     after: Summary
 
+    @property
+    def took_turns(self) -> bool:
+        """Whether the n-th run of each was next to the other, so that the machine was the same."""
+        one, other = (summary.results for summary in self)
+        if len(one) != len(other) or len(one) < ENOUGH_REPEATS:
+            return False
+        turns = [sorted(run.started_at for run in turn) for turn in zip(one, other, strict=True)]
+        return all(last < first for (_, last), (first, _) in pairwise(turns))
+
+    def is_tie(self, figure: Figure) -> bool:
+        if not (ratios := self.ratios(figure)):
+            return is_tie(*self, figure)
+        low, high = interval_of_median(ratios)
+        return low <= 1 <= high or 1 / (1 + SAME) <= median(ratios) <= 1 + SAME
+
+    def ratios(self, figure: Figure) -> list[float]:
+        """Return second ÷ first of each turn; nothing if they took none, or a figure is missing."""
+        one, other = self.before.values(figure), self.after.values(figure)
+        if not self.took_turns or not len(one) == len(other) == len(self.before.results):
+            return []
+        return [new / old for old, new in zip(one, other, strict=True)] if all(one) else []
+
     def ratio(self, column: Column) -> str:
         """Return the second figure as a multiple of the first, or that they tie."""
-        old, new = self.before.median(column.figure), self.after.median(column.figure)
+        figure = column.figure
+        old, new = self.before.median(figure), self.after.median(figure)
         if not old or new is None:
             return ""
-        return "tie" if is_tie(*self, column.figure) else f"x {new / old:.3g}"
+        if ratios := self.ratios(figure):
+            low, high = interval_of_median(ratios)
+            if not 1 / (1 + SAME) <= low <= high <= 1 + SAME:
+                tie = "tie, " if self.is_tie(figure) else ""
+                return f"{tie}x {median(ratios):.3g}, {low:.3g} … {high:.3g}"
+        return "tie" if self.is_tie(figure) else f"x {new / old:.3g}"
 
     def differences(self) -> Iterator[str]:
         """Yield how the machine or the load of the two differs."""
@@ -133,7 +167,7 @@ def _verdict(pair: Pair, shown: Presentation) -> str:
     old, new = pair.before.median(figure), pair.after.median(figure)
     if old is None or new is None:
         return NOTHING
-    if is_tie(*pair, figure):
+    if pair.is_tie(figure):
         return TIE
     return BETTER if (new > old) == shown.more_is_better else WORSE
 
@@ -148,4 +182,6 @@ def _advice(pairs: Sequence[Pair], verdicts: Sequence[str], unlike: str) -> str:
         return "Keep what is simpler: a tie proves no difference."
     if any(len(one.results) < ENOUGH_REPEATS for pair in pairs for one in pair):
         return "Repeat both with --repeat 3 before you rely on a difference."
-    return "Run both in one session before you rely on a difference: machines change over time."
+    if all(pair.took_turns for pair in pairs):
+        return "They took turns: rely on a ratio whose interval leaves out 1."
+    return "Let both take turns before you rely on a difference: machines change over time."

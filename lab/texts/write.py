@@ -49,8 +49,8 @@ MEASURED = (
     *("lab/running", "lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
     ":(exclude)locustfiles/ending.py",  # of a run by hand: the laboratory audits by itself
 )
-"""What results depend on; those of replays depend on ``REPLAYS`` too."""
-REPLAYS = "replays"
+"""What results depend on; those of a replay depend on its folder and on ``REPLAYS`` too."""
+REPLAYS = (":(glob)replays/*.py", "replays/databases")
 WAYS = (
     ("waiting", "mysql_tuned-inline-rowwise", "in the request"),
     ("headline", "mysql_tuned-task-roundtrip", "queued"),
@@ -174,8 +174,9 @@ def source(compared: Sequence[Comparison]) -> str:
     several = f"n = {' or '.join(map(str, counts))}"
     interval = ", medians with 95 % bootstrap intervals" if counts[-1] > 1 else ""
     begun = min(result.started_at for result in results)
-    is_replay = any(PATHS[one.experiment.name].startswith(REPLAYS) for one in compared)
-    paths = (*MEASURED, REPLAYS) if is_replay else MEASURED
+    packages = ("/".join(PATHS[one.experiment.name].split(".")[:2]) for one in compared)
+    replays = [folder for folder in packages if folder.startswith("replays/")]
+    paths = (*MEASURED, *REPLAYS, *replays) if replays else MEASURED
     older = older_code({str(env["commit"]) for env in environments}, paths)
     return f"{several}{interval}; {begun:.10}; {where(environments)}{older}."
 

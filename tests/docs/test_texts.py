@@ -92,13 +92,13 @@ def test_code_that_has_changed_since_its_results():
     assert "older code" in older_code(["HEAD", EMPTY_TREE], ["feed"])
 
 
-def test_results_of_replays_depend_on_the_replays(monkeypatch):
+def test_results_of_a_replay_depend_on_its_folder(monkeypatch):
     asked = []
     monkeypatch.setattr(texts, "older_code", lambda commits, paths: asked.append(paths) or "")
     for folder in ("headline", "published-003"):
         texts.source([comparison(COMMITTED / folder)])
 
-    assert asked == [texts.MEASURED, (*texts.MEASURED, "replays")]
+    assert asked == [texts.MEASURED, (*texts.MEASURED, *texts.REPLAYS, "replays/author")]
 
 
 @pytest.mark.parametrize("short", [False, True])

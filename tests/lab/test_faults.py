@@ -37,7 +37,7 @@ def test_moments_without_harm_bound_the_share_of_those_that_do(tmp_path):
     status, markdown = report_of(tmp_path, result(seen()))
 
     assert status == 0
-    assert "20 moments of 1 faults: 0 deliveries lost, 0 duplicated, 0 phantom" in markdown
+    assert "20 moments of 1 fault: 0 deliveries lost, 0 duplicated, 0 phantom" in markdown
     assert "0 of 20 moments of one fault means that less than 13.9% of such moments" in markdown
     assert f"| {NAME}, redis-emptied | clean | sound | 20 | 265 | 0 | 0 | 0 | 0 | 800 |" in markdown
 

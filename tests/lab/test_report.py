@@ -414,6 +414,30 @@ def test_the_answer_of_two_runs_compares_what_can_be_compared(tmp_path, figures,
     assert f"in the second folder: {verdict}: sqlite-inline-bulk." in page
 
 
+@pytest.mark.parametrize(
+    ("second", "turns", "verdict"),
+    [
+        ([202.0, 310.0, 151.0], True, "a tie"),
+        ([110.0, 165.0, 78.0], True, "worse"),
+        ([110.0, 165.0, 78.0], False, "a tie"),
+    ],
+)
+def test_runs_that_took_turns_are_compared_turn_by_turn(tmp_path, second, turns, verdict):
+    """The machine's speed changes between turns by more than the two differ."""
+    for turn, (one, other) in enumerate(zip([200.0, 300.0, 150.0], second, strict=True)):
+        later = turn * 2 + 1 if turns else turn + 3
+        result(repeat=turn * 2 if turns else turn, achieved_rps=one).write(tmp_path / f"a/{turn}")
+        result(repeat=later, achieved_rps=other).write(tmp_path / f"b/{turn}")
+
+    main(["compare", str(tmp_path / "a"), str(tmp_path / "b")])
+
+    page = (tmp_path / "b/compare.html").read_text()
+    assert f"in the second folder: {verdict}: sqlite-inline-bulk." in page
+    if verdict == "worse":
+        assert "They took turns" in page
+        assert "x 0.55, 0.52 … 0.55" in page
+
+
 def test_results_of_several_experiments_do_not_share_a_folder(tmp_path, capsys):
     result().write(tmp_path / "1")
 

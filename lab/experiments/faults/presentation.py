@@ -70,8 +70,9 @@ def _of_guarded(compared: Sequence[Summary]) -> str:
     totals = {kind: sum((r.audit or {}).get(kind, 0) for r in finished) for kind in FINDINGS}
     moments = [int(result.extra["moments"] or 0) for result in finished]
     pages, fewest = sum(r.extra["pages"] or 0 for r in finished), min(moments)
+    faults = len({summary.load for summary in compared})
     found = (
-        f"{sum(moments):,} moments of {len({summary.load for summary in compared})} faults: "
+        f"{sum(moments):,} moments of {faults} {'fault' if faults == 1 else 'faults'}: "
         f"{totals['lost']:,} deliveries lost, {totals['duplicated']:,} duplicated, "
         f"{totals['phantom']:,} phantom; {totals['wrong_pages']:,} of {pages:,.0f} pages wrong."
     )

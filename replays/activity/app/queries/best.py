@@ -31,8 +31,8 @@ INSIDE = """
 """
 """The people whose last log is an entry.
 
-MySQL 9 uses the index for the order only if all its columns are named, and looks up a hundred rows
-for one unless the index alone has what is asked for.
+MySQL 9 sorts all logs of a person unless the order names all columns of the index, and reads rows
+ahead unless the index alone has what is asked for.
 """
 KEEP_S = 1.0
 """A process counts the people inside, for which it asks for everybody's last log, once per this."""
