@@ -169,7 +169,9 @@ def _verdict(pair: Pair, shown: Presentation) -> str:
         return NOTHING
     if pair.is_tie(figure):
         return TIE
-    return BETTER if (new > old) == shown.more_is_better else WORSE
+    ratios = pair.ratios(figure)
+    is_more = median(ratios) > 1 if ratios else new > old
+    return BETTER if is_more == shown.more_is_better else WORSE
 
 
 def _advice(pairs: Sequence[Pair], verdicts: Sequence[str], unlike: str) -> str:
