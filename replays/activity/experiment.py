@@ -21,6 +21,9 @@ INSTALLED = {
     # A worker that scans for so long isn't dead. If it were killed, its clients would ask again
     # without a word, and their requests would be missing from the figures.
     "GUNICORN_CMD_ARGS": "--timeout=300",
+    # Nor does anything end a query that takes longer than the service's own allow: theirs had
+    # no such limit.
+    "DB_READ_TIMEOUT_S": "300",
 }
 ARRIVALS = {1: 9, 20: 3, 50: 3}
 """Seconds during which requests arrive."""
