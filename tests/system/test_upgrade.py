@@ -1,6 +1,7 @@
 """Each release's database, upgraded: its data is complete, and the service works."""
 
 import sqlite3
+import subprocess
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -8,67 +9,100 @@ from pathlib import Path
 import pytest
 
 from launch.processes import Processes
-from launch.servers import MySQL
+from launch.servers import MySQL, PostgreSQL
+from launch.servers.base import find_binary
 from launch.servers.mysql import CREATION
+from launch.servers.postgresql import CREATION as CREATION_ON_POSTGRESQL
 from tests.commands import python
 from tests.system import releases
+from tests.system.releases import HAD_REPLAYS
 
-DUMPS = Path(releases.__file__).parent
-RELEASES = sorted({path.name.rsplit(".", 2)[0] for path in DUMPS.glob("*.sql")})
-CHECK = "from tests.system.releases import check; check()"
+DUMPS = sorted(Path(releases.__file__).parent.glob("*.sql"))
+CHECK = "from tests.system.releases import check; check({!r})"
 CHECK_REPLAYS = "from tests.system.releases import check_replays; check_replays()"
 
 
-@pytest.fixture(params=RELEASES)
-def release(request):
+@pytest.fixture(params=DUMPS, ids=lambda dump: dump.stem)
+def dump(request):
     return request.param
 
 
+@pytest.fixture
+def release(dump):
+    return dump.stem.rpartition(".")[0]
+
+
 @pytest.fixture(scope="module")
-def mariadb(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mariadb")
-    with Processes(folder / "logs") as processes:
-        server = MySQL(processes, folder / "mysql", "local", profile="tuned.cnf")
-        server.start()
-        yield server
+def processes(tmp_path_factory):
+    with Processes(tmp_path_factory.mktemp("logs")) as started:
+        yield started
 
 
-@pytest.fixture(params=["sqlite", "mariadb"])
-def database(request, release, tmp_path):
-    """Load the release's database; return the service's settings for it."""
-    dump = (DUMPS / f"{release}.{request.param}.sql").read_text()
-    if request.param == "sqlite":
+@pytest.fixture(scope="module")
+def mariadb(processes, tmp_path_factory):
+    return _started(MySQL(processes, tmp_path_factory.mktemp("mysql"), "local", profile="tuned.cnf"))
+
+
+@pytest.fixture(scope="module")
+def postgresql(processes, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("postgresql")
+    return _started(PostgreSQL(processes, folder, "local", profile="tuned.conf"))
+
+
+def _started(server):
+    server.start()
+    return server
+
+
+@pytest.fixture
+def manage(request, dump, tmp_path):
+    """Load the release's database; return what runs commands of the service with it."""
+    engine = dump.stem.rpartition(".")[2]
+    if engine == "sqlite":
         path = tmp_path / "release.sqlite3"
         with closing(sqlite3.connect(path)) as connection:
-            connection.executescript(dump)
-        return {"DATABASE_URL": f"sqlite:///{path}"}
-    server = request.getfixturevalue("mariadb")
+            connection.executescript(dump.read_text())
+        return partial(python, "manage.py", DATABASE_URL=f"sqlite:///{path}")
+    server = request.getfixturevalue(engine)
+    LOADS[engine](server, dump)
+    return partial(python, "manage.py", **server.environment)
+
+
+def _load_into_mariadb(server, dump):
     with closing(server.connect()) as connection:
         cursor = connection.cursor()
         cursor.execute("DROP DATABASE feed")
         cursor.execute(CREATION.format("feed"))
         cursor.execute("USE feed")
         cursor.execute("SET FOREIGN_KEY_CHECKS = 0")
-        for statement in dump.split(";\n"):
+        for statement in dump.read_text().split(";\n"):
             if statement.strip():
                 cursor.execute(statement)
         connection.commit()
-    return server.environment
 
 
-@pytest.fixture
-def manage(database):
-    return partial(python, "manage.py", **database)
+def _load_into_postgresql(server, dump):
+    with closing(server.connect(database="postgres")) as connection:
+        connection.execute("DROP DATABASE feed")
+        connection.execute(CREATION_ON_POSTGRESQL.format("feed OWNER feed"))
+    psql = (find_binary("psql"), "--quiet", "--set=ON_ERROR_STOP=1", f"--file={dump}")
+    subprocess.run((*psql, server.environment["DATABASE_URL"]), check=True, capture_output=True)
 
 
-def test_what_a_release_wrote_is_whole_after_an_upgrade(manage):
+LOADS = {"mariadb": _load_into_mariadb, "postgresql": _load_into_postgresql}
+
+
+def test_what_a_release_wrote_is_whole_after_an_upgrade(manage, release):
     migrated = manage("migrate", "--no-input")
     assert migrated.returncode == 0, migrated.stderr
 
-    checked = manage("shell", "-c", CHECK)
+    checked = manage("shell", "-c", CHECK.format(release))
     assert checked.returncode == 0, checked.stderr
 
 
+@pytest.mark.parametrize(
+    "dump", [d for d in DUMPS if d.name.startswith(HAD_REPLAYS)], ids=lambda d: d.stem, indirect=True
+)
 def test_replays_go_on_with_what_a_release_wrote(manage):
     installed = {"DJANGO_SETTINGS_MODULE": "tests.replays.settings"}
     migrated = manage("migrate", "--no-input", **installed)
@@ -79,9 +113,9 @@ def test_replays_go_on_with_what_a_release_wrote(manage):
     assert "\n0\n" in checked.stdout  # miscounted likes
 
 
-@pytest.mark.parametrize("database", ["sqlite"], indirect=True)
-def test_a_post_that_an_upgrade_loses_is_found(manage):
+@pytest.mark.parametrize("dump", [d for d in DUMPS if d.match("*.sqlite.sql")], indirect=True)
+def test_a_post_that_an_upgrade_loses_is_found(manage, release):
     manage("migrate", "--no-input")
     lose = "from feed.models import Post; Post.objects.first().delete(); "
 
-    assert "AssertionError: rowwise" in manage("shell", "-c", lose + CHECK).stderr
+    assert "AssertionError: rowwise" in manage("shell", "-c", lose + CHECK.format(release)).stderr
