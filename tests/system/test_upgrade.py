@@ -40,7 +40,9 @@ def processes(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def mariadb(processes, tmp_path_factory):
-    return _started(MySQL(processes, tmp_path_factory.mktemp("mysql"), "local", profile="tuned.cnf"))
+    return _started(
+        MySQL(processes, tmp_path_factory.mktemp("mysql"), "local", profile="tuned.cnf")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +103,10 @@ def test_what_a_release_wrote_is_whole_after_an_upgrade(manage, release):
 
 
 @pytest.mark.parametrize(
-    "dump", [d for d in DUMPS if d.name.startswith(HAD_REPLAYS)], ids=lambda d: d.stem, indirect=True
+    "dump",
+    [d for d in DUMPS if d.name.startswith(HAD_REPLAYS)],
+    ids=lambda d: d.stem,
+    indirect=True,
 )
 def test_replays_go_on_with_what_a_release_wrote(manage):
     installed = {"DJANGO_SETTINGS_MODULE": "tests.replays.settings"}
