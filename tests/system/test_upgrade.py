@@ -88,7 +88,7 @@ def _load_into_postgresql(server, dump):
         connection.execute("DROP DATABASE feed")
         connection.execute(CREATION_ON_POSTGRESQL.format("feed OWNER feed"))
     psql = (find_binary("psql"), "--quiet", "--set=ON_ERROR_STOP=1", f"--file={dump}")
-    subprocess.run((*psql, server.environment["DATABASE_URL"]), check=True, capture_output=True)
+    subprocess.run((*psql, server.environment["DATABASE_URL"]), check=True)
 
 
 LOADS = {"mariadb": _load_into_mariadb, "postgresql": _load_into_postgresql}
