@@ -21,8 +21,7 @@ INSTALLED = {
     # A worker that scans for so long isn't dead. If it were killed, its clients would ask again
     # without a word, and their requests would be missing from the figures.
     "GUNICORN_CMD_ARGS": "--timeout=300",
-    # Nor does anything end a query that takes longer than the service's own allow: theirs had
-    # no such limit.
+    # The published service had no time limit for a query; ours has.
     "DB_READ_TIMEOUT_S": "300",
 }
 ARRIVALS = {1: 9, 20: 3, 50: 3}

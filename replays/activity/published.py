@@ -121,5 +121,5 @@ EXPERIMENT = replace(
     loads=loads,
     conclude=conclude,
     presentation=PRESENTATION,
-    around_s=60,
+    around_s=110,
 )

@@ -11,7 +11,7 @@ from tests.conftest import make_people
 
 
 @pytest.fixture
-def audited(db, settings):
+def audited(transactional_db, settings):
     """Seed a small log and audit it; return the exit status and the findings."""
 
     def audit(alias):

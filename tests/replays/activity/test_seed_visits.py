@@ -4,6 +4,7 @@ from datetime import date
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 from django.db.models import Max, Min
 
 from replays.activity import LAST_DAY
@@ -14,7 +15,7 @@ from tests.conftest import make_people
 
 
 @pytest.fixture
-def people(db):
+def people(transactional_db):
     make_people(10)
 
 
@@ -39,6 +40,19 @@ def test_logs_are_sorted_by_time_within_six_months(people):
     found = IndexedLog.objects.aggregate(first=Min("at"), last=Max("at"))
     assert day_of(date(2025, 7, 1)).start <= found["first"]
     assert found["last"] < day_of(LAST_DAY).end
+
+
+@pytest.mark.skipif(connection.vendor != "mysql", reason="is about MySQL's statistics")
+def test_the_first_query_has_the_right_plan(people, settings):
+    settings.ACTIVITY_QUERIES = "tags_indexed"
+    call_command("seed_visits", rows=5000)
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT MAX(cardinality) FROM information_schema.statistics"
+            " WHERE table_schema = DATABASE() AND table_name = 'activity_tag_indexed'"
+        )
+        assert cursor.fetchone()[0] > 4000
 
 
 def test_a_second_log_is_refused(people):
