@@ -1,10 +1,14 @@
 """The implementations, against the reference on random logs and by hand."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
+from threading import Barrier
 from zoneinfo import ZoneInfo
 
 import pytest
 from django.conf import settings as django_settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +16,7 @@ from accounts.models import Person
 from replays.activity.app import reference
 from replays.activity.app.periods import Period, day_of, six_months_of
 from replays.activity.app.queries import queries as implementations
+from replays.activity.app.queries.best import Best
 from replays.activity.app.visits import Visit
 
 EACH = pytest.mark.parametrize("alias", django_settings.ACTIVITY_IMPLEMENTATIONS)
@@ -157,3 +162,19 @@ def test_people_whose_last_log_is_an_entry_are_inside(alias, asking):
     ]
 
     assert asking(alias, logs).inside_now() == 2
+
+
+def test_one_thread_counts_the_people_inside_and_the_others_wait(transactional_db, monkeypatch):
+    monkeypatch.setattr("replays.activity.app.queries.best.KEEP_S", 60)
+    best, all_ask = Best("best", table="IndexedLog"), Barrier(4)
+
+    def ask(_):
+        connection.ensure_connection()
+        all_ask.wait()
+        with CaptureQueriesContext(connection) as asked:
+            best.inside_now()
+        connection.close()
+        return len(asked)
+
+    with ThreadPoolExecutor(4) as threads:
+        assert sum(threads.map(ask, range(4))) == 1

@@ -2,6 +2,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from math import inf
+from threading import Lock
 from time import monotonic
 
 from django.db import connection
@@ -59,14 +60,16 @@ class Best(Queries):
         return [inside.before(period.end) - inside.before(period.start) for period in periods]
 
     _counted = (-inf, 0)
+    _one_counts = Lock()
 
     def inside_now(self) -> int:
-        if monotonic() > self._counted[0] + KEEP_S:
-            table = connection.ops.quote_name(self.table._meta.db_table)
-            with connection.cursor() as cursor:
-                cursor.execute(INSIDE.format(table=table), {"direction": Direction.IN.value})
-                self._counted = monotonic(), cursor.fetchone()[0]
-        return self._counted[1]
+        with self._one_counts:  # and the others wait, or all would count whenever it is due
+            if monotonic() > self._counted[0] + KEEP_S:
+                table = connection.ops.quote_name(self.table._meta.db_table)
+                with connection.cursor() as cursor:
+                    cursor.execute(INSIDE.format(table=table), {"direction": Direction.IN.value})
+                    self._counted = monotonic(), cursor.fetchone()[0]
+            return self._counted[1]
 
 
 class _Inside:
