@@ -189,7 +189,7 @@ EXPERIMENT = Experiment(
     variants=VARIANTS,
     variant=variant,
     seed=Seed(people=1000, friends=2),
-    seeding=(("seed_likes",),),
+    seeding=(("seed_likes", "--as-published"),),
     loads=loads,
     conclude=conclude,
     presentation=Presentation(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
-from django.db import transaction
+from django.db import connection, transaction
 from numpy.typing import NDArray
 
 from accounts.models import Person
@@ -40,6 +40,16 @@ def seed_likes(*, posts: int, likes: int) -> Iterator[float]:
             yield done / 2
         for done in _write_likes(np.column_stack((liked + 1, people[liker]))):
             yield 0.5 + done / 2
+
+
+def drop_index_of_counts() -> None:
+    """Drop what the published tables did not have.
+
+    MariaDB would read the posts by that index, and group them by hand: four times the work.
+    """
+    (index,) = (index for index in Post._meta.indexes if index.name == "post_by_likes")
+    with connection.schema_editor() as editor:
+        editor.remove_index(Post, index)
 
 
 def _write_posts(authors: NDArray[np.int64], likes: NDArray[np.int64]) -> Iterator[float]:

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -268,6 +269,23 @@ def test_the_seed_has_the_requested_posts_and_likes(friends):
     assert not Post.objects.pending().exists()
     assert miscounted_posts() == 0
     assert 2 < Post.objects.order_by("-like_count").first().like_count <= 4
+
+
+@pytest.mark.parametrize(("listing", "kept"), [("counter", True), ("aggregate", False)])
+def test_a_listing_that_counts_likes_has_no_index_of_counts(
+    listing, kept, settings, transactional_db
+):
+    settings.FEED_LISTING = listing
+    make_people(2)
+    call_command("seed_likes", "--posts=30", "--likes=40", "--as-published")
+
+    with connection.cursor() as cursor:
+        found = connection.introspection.get_constraints(cursor, "feed_post")
+    if not kept:
+        (index,) = (index for index in Post._meta.indexes if index.name == "post_by_likes")
+        with connection.schema_editor() as editor:
+            editor.add_index(Post, index)
+    assert ("post_by_likes" in found) is kept
 
 
 @pytest.mark.parametrize("likes", ["5", "-1"])
