@@ -1,5 +1,6 @@
 """Output of a bench: a page, the same as Markdown with its pictures, and the terminal's tables."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ USUAL = {"people": 1_000, "friends": 500, "batch": 100}
 WIDER = {"people": 10_000, "friends": 500, "batch": 25}
 """Where every number of friends is possible, at a cost that slow stores can pay."""
 AXES = {"batch": "posts per batch", "people": "people", "friends": "friends of each author"}
+FORMS = {"sqlite": "s:", "postgres": "^--"}
+"""Of the lines of a database's stores; a store has a colour."""
 HOW = (
     "Fresh posts by random authors, delivered by one process with get_timeline_store().deliver, "
     "friend look-up included. A figure is of one cell: half a second, or what --seconds said. The "
@@ -90,7 +93,7 @@ def answer(rows: list[dict[str, Any]]) -> str:
 def pictures(rows: list[dict[str, Any]], grid: Grid) -> Iterator[Picture]:
     """Yield a picture for each axis of the grid along which there is something to show."""
     every = {axis: curves(rows, axis, _fixed(axis, grid)) for axis in AXES}
-    colours = plots.colours(name for found in every.values() for name in found)
+    colours = plots.colours(_store(name) for found in every.values() for name in found)
     for axis, found in every.items():
         if found:
             fixed = _fixed(axis, grid).items()
@@ -117,13 +120,21 @@ def growth(
 ) -> plots.Drawing:
     """Deliveries/s over one of the three, the two others fixed."""
     lines = [
-        plots.Line(name, points, colours[name], _tip(name, points), "o-")
+        plots.Line(name, points, colours[_store(name)], _tip(name, points), _form(name))
         for name, points in found.items()
     ]
     measured = sorted({x for points in found.values() for x, _ in points})
     return plots.curves(
         plots.Panel(lines, label, "deliveries/s", "", over=lambda axes: axes.set_xticks(measured))
     )
+
+
+def _store(name: str) -> str:
+    return name.rpartition("-")[2]
+
+
+def _form(name: str) -> str:
+    return FORMS.get(re.split("[_-]", name)[0], "o-")
 
 
 def _tip(name: str, points: plots.Points) -> str:
