@@ -169,7 +169,7 @@ def _longest_lag_s(running: Running, readers: Readers, began: float) -> float | 
         for look in looks
         for post_id in look.pending & accepted_at.keys()
     ]
-    return round(max(lags_s), 3) if lags_s else None
+    return round(max(0.0, *lags_s), 3) if lags_s else None  # a look may precede the answer
 
 
 def _probe(running: Running) -> float:
