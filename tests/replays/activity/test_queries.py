@@ -1,6 +1,5 @@
 """The implementations, against the reference on random logs and by hand."""
 
-from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime
 from threading import Barrier
 from zoneinfo import ZoneInfo
@@ -18,6 +17,7 @@ from replays.activity.app.periods import Period, day_of, six_months_of
 from replays.activity.app.queries import queries as implementations
 from replays.activity.app.queries.best import Best
 from replays.activity.app.visits import Visit
+from tests.parallel import in_parallel
 
 EACH = pytest.mark.parametrize("alias", django_settings.ACTIVITY_IMPLEMENTATIONS)
 DAY = date(2025, 3, 30)
@@ -166,15 +166,12 @@ def test_people_whose_last_log_is_an_entry_are_inside(alias, asking):
 
 def test_one_thread_counts_the_people_inside_and_the_others_wait(transactional_db, monkeypatch):
     monkeypatch.setattr("replays.activity.app.queries.best.KEEP_S", 60)
-    best, all_ask = Best("best", table="IndexedLog"), Barrier(4)
+    best, all_connected = Best("best", table="IndexedLog"), Barrier(4)
 
-    def ask(_):
-        connection.ensure_connection()
-        all_ask.wait()
+    def queries_asked():
         with CaptureQueriesContext(connection) as asked:
+            all_connected.wait(20)
             best.inside_now()
-        connection.close()
         return len(asked)
 
-    with ThreadPoolExecutor(4) as threads:
-        assert sum(threads.map(ask, range(4))) == 1
+    assert sum(in_parallel(4 * [queries_asked])) == 1
