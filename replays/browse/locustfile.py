@@ -78,7 +78,7 @@ class Reader(Visitor):
     def on_start(self) -> None:
         start = random.randrange(len(VISIT))  # noqa: S311
         self.visit = cycle(VISIT[start:] + VISIT[:start])
-        self.following: str | None = None
+        self.following = ""
         self.shown: list[int] = []
         super().on_start()
 
@@ -95,16 +95,12 @@ class Reader(Visitor):
         page = self.answer_to(self.person, "GET", url, 200, due, name=LISTING)
         if page is not None:
             self.shown = [post["id"] for post in page["posts"]]
-            self.following = page["next"] and path_of(page["next"])
+            following = urlsplit(page["next"] or "")
+            self.following = following._replace(scheme="", netloc="").geturl()
 
     def read_post(self, due: float) -> None:
         url = f"/v1/posts/{random.choice(self.shown)}/"  # noqa: S311
         self.answer_to(self.person, "GET", url, 200, due, name=POST)
-
-
-def path_of(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.path}?{parts.query}"
 
 
 class Prober(Visitor):
@@ -160,16 +156,13 @@ class Prober(Visitor):
 
     def look_as_others(self, written_at: float) -> None:
         """Read without the cookie of a writer, until the post is gone or LOOK_FOR_S are over."""
+        cookies = self.client.client.cookiejar
+        assert cookies is not None
         while time.time() < written_at + LOOK_FOR_S:
-            self.forget_writing()
+            cookies.clear()
             if self.note("delete", False, written_at, lambda post: post is None):
                 return
             gevent.sleep(LOOK_AGAIN_S)
-
-    def forget_writing(self) -> None:
-        cookies = self.client.client.cookiejar
-        assert cookies is not None
-        cookies.clear()
 
     def note(
         self, what: str, own: bool, written_at: float, shows_it: Callable[[Any], bool]

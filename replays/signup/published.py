@@ -1,6 +1,7 @@
 """Sign-up as it was published: each hypothesis, and everybody does one thing."""
 
-from dataclasses import replace
+import sys
+from dataclasses import dataclass, replace
 
 from lab.experiments.base import RunOptions
 from lab.reporting.formats import number
@@ -16,10 +17,10 @@ from lab.reporting.presentation import (
 )
 from lab.results.summary import Summary
 from lab.running.load import COOL_DOWN_S, Load
+from launch.service import Service
 from launch.variants import DATABASES, Variant
 from replays.signup import experiment as signup
 from replays.signup.experiment import CONTROL, INSTALLED, MAX, SIGNUP, SIGNUPS, TAKEN
-from replays.signup.service import CollectedVariant
 
 PAUSE_S = 1
 PATIENCE_S = 30
@@ -75,6 +76,21 @@ PUBLISHED = (
     Published("pool of 30, signup-100x300s", {"mean ms": 9_510, "p95 ms": 20_000}),
     Published("cheaper hash, signup-100x10s", {"mean ms": 450, "p95 ms": 1_070}),
 )
+
+
+@dataclass(frozen=True)
+class CollectedVariant(Variant):
+    service = "replays.signup.published.CollectedService"
+
+
+class CollectedService(Service):
+    """Beside it a process parses every line of its log."""
+
+    def start(self) -> None:
+        super().start()
+        log = str(self.processes.logs / "web.log")
+        command = [sys.executable, "-m", "replays.signup.collector", log]
+        self.processes.start("collector", command, {})
 
 
 def _praise(summary: Summary) -> str:

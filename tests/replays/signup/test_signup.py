@@ -6,7 +6,7 @@ from django.db import OperationalError
 from django.db.models.signals import pre_save
 
 from accounts.models import Membership, Person
-from replays.signup.app.selectors import half_made
+from replays.signup.app.management.commands.audit_signups import half_made
 from tests.accounts.test_signup import sign_up
 from tests.accounts.test_signup import (
     test_a_password_of_an_older_hasher_still_works_and_is_rehashed as older_works,

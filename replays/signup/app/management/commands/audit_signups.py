@@ -2,14 +2,15 @@ import csv
 import json
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError
+from django.db.models import Exists, OuterRef, QuerySet
 
-from accounts.models import Person
-from replays.signup.app import selectors
+from accounts.ids import PUBLIC_GROUP_ID
+from accounts.models import DELETED, Membership, Person, Profile
 
 
 class Command(BaseCommand):
@@ -24,13 +25,28 @@ class Command(BaseCommand):
         accepted = list(read_accepted(options["accepted"])) if options["accepted"] else []
         counts = {
             "people": Person.objects.count(),
-            "half_made": selectors.half_made().count(),
-            "lost": len(selectors.lost(accepted)),
+            "half_made": half_made().count(),
+            "lost": len(lost(accepted)),
         }
         ok = not (counts["half_made"] or counts["lost"])
         self.stdout.write(json.dumps(counts | {"ok": ok}) if options["json"] else as_text(counts))
         if not ok:
             sys.exit(1)
+
+
+def half_made() -> QuerySet[Person]:
+    """Return the people without a profile or without the membership of the public group."""
+    person = OuterRef("id")
+    return Person.objects.exclude(username__startswith=DELETED).exclude(
+        Exists(Profile.objects.filter(person_id=person)),
+        Exists(Membership.objects.filter(person_id=person, group_id=PUBLIC_GROUP_ID)),
+    )
+
+
+def lost(accepted: Iterable[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Return the accepted sign-ups (id, username) whose person does not exist."""
+    people = set(Person.objects.values_list("id", "username"))
+    return [person for person in accepted if person not in people]
 
 
 def read_accepted(path: Path) -> Iterator[tuple[int, str]]:
