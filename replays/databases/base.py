@@ -19,6 +19,14 @@ from db.mysql import base
 class DatabaseWrapper(DatabasePoolWrapperMixin, base.DatabaseWrapper):  # type: ignore[misc]  # no types
     SQLAlchemyDialect = MySQLDialect_mysqldb
 
+    def _get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """Make a connection for the pool, which asks the wrapper that was its first.
+
+        Another thread may be using that one, and connecting changes a wrapper: another is asked.
+        """
+        another = type(self)(self.settings_dict, self.alias)
+        return base.DatabaseWrapper.get_new_connection(another, conn_params)
+
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
         """Take a connection from the pool. Raises OperationalError if none is free in time."""
         try:

@@ -6,6 +6,7 @@ from http.client import HTTPConnection
 
 import MySQLdb
 import pytest
+from django.db.utils import ConnectionHandler
 
 from accounts.models import Person
 from lab.faults.running import serving
@@ -82,6 +83,21 @@ def test_requests_wait_for_a_slow_one_in_the_same_pool_and_not_in_another(path, 
         assert log_in(service) == (401, None)
         assert report(service, person=2) == (503, "1")
     assert report(service) == (200, None)
+
+
+@pytest.mark.django_db
+def test_a_pool_that_makes_a_connection_changes_none_that_is_in_use(service):
+    """Else the next transaction of another thread would be a savepoint outside of any."""
+    pool = {"ENGINE": "replays.databases", "POOL_OPTIONS": {"POOL_SIZE": 2, "MAX_OVERFLOW": 0}}
+    server = {"HOST": "127.0.0.1", "PORT": service.servers[0].port, "USER": "root", "NAME": "feed"}
+    handler = ConnectionHandler({"default": {}, "pooled": pool | server})
+
+    with closing(handler.create_connection("pooled")) as first:
+        first.ensure_connection()
+        with closing(handler.create_connection("pooled")) as second:
+            second.ensure_connection()
+            assert first.connection.driver_connection != second.connection.driver_connection
+            assert first.get_autocommit()
 
 
 def test_a_streamed_answer_reads_there_until_the_next_request(friends, settings):
