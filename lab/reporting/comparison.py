@@ -1,5 +1,6 @@
 """Comparison of the variants of an experiment: ranking, ties, verdicts and the answer."""
 
+from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -58,7 +59,7 @@ class Comparison:
         self.presentation = self.experiment.presentation
         found = self.experiment.summaries(results)
         self.ranked = self._ranked(found)
-        """The clean variants under the heaviest load, the best first.
+        """The clean variants under the heaviest load that most variants had, the best first.
 
         Without those of which the load generator was the limit: they may be better than that.
         """
@@ -70,10 +71,12 @@ class Comparison:
         """By the names of variants."""
 
     def _ranked(self, found: Sequence[Summary]) -> list[Summary]:
+        variants = Counter(summary.load for summary in found)
+        heaviest = max(reversed(variants), key=variants.__getitem__)
         clean = [
             summary
             for summary in found
-            if summary.load == found[-1].load
+            if summary.load == heaviest
             and summary.is_clean
             and summary.can_be_compared
             and summary.variant.is_ranked
