@@ -111,8 +111,10 @@ def _by_load(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
             cells.setdefault(summary.variant.name, {})[summary.load] = ", ".join(words) or "-"
     loads = list(dict.fromkeys(load for row in cells.values() for load in row))
     rows = [["variant", *loads], ["---"] * (len(loads) + 1)]
+    own = [name for one in compared for name in one.experiment.variants if name in cells]
     rows += [
-        [f"`{name}`", *(row.get(load, "") for load in loads)] for name, row in sorted(cells.items())
+        [f"`{name}`", *(cells[name].get(load, "") for load in loads)]
+        for name in dict.fromkeys([*own, *sorted(cells)])
     ]
     return _as_text(rows, compared)
 
