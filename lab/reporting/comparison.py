@@ -1,6 +1,5 @@
 """Comparison of the variants of an experiment: ranking, ties, verdicts and the answer."""
 
-from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 
@@ -71,8 +70,8 @@ class Comparison:
         """By the names of variants."""
 
     def _ranked(self, found: Sequence[Summary]) -> list[Summary]:
-        variants = Counter(summary.load for summary in found)
-        heaviest = max(reversed(variants), key=variants.__getitem__)
+        loads = [summary.load for summary in found]
+        heaviest = max(reversed(loads), key=loads.count)
         clean = [
             summary
             for summary in found

@@ -111,10 +111,11 @@ def _by_load(compared: Sequence[Comparison], labels: Sequence[str]) -> str:
             cells.setdefault(summary.variant.name, {})[summary.load] = ", ".join(words) or "-"
     loads = list(dict.fromkeys(load for row in cells.values() for load in row))
     rows = [["variant", *loads], ["---"] * (len(loads) + 1)]
-    own = [name for one in compared for name in one.experiment.variants if name in cells]
+    listed = [name for one in compared for name in one.experiment.variants]
     rows += [
         [f"`{name}`", *(cells[name].get(load, "") for load in loads)]
-        for name in dict.fromkeys([*own, *sorted(cells)])
+        for name in dict.fromkeys([*listed, *sorted(cells)])
+        if name in cells
     ]
     return _as_text(rows, compared)
 
