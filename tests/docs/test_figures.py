@@ -8,13 +8,7 @@ from statistics import median
 
 import pytest
 
-from lab.experiments.fanout.presentation import LAG_P99, POSTS, SCREEN_P50
-from lab.reporting.comparison import Comparison
 from lab.reporting.formats import number
-from lab.reporting.presentation import CORES_BUSY, MEAN
-from lab.reporting.two_runs import Pair
-from lab.results.figures import interval_of_median
-from lab.results.result import results_of
 
 READING = Path("docs/reading-a-report.md")
 STORY = Path("replays/author/lesson.md")
@@ -124,17 +118,3 @@ def test_what_came_out_of_the_faults():
     moments, faults, pages, controls = found.groups()
     assert f"In {moments} moments of {faults} faults, {pages} pages were compared" in said(FAULTS)
     assert f"all {controls} controls are red" in said(FAULTS)
-
-
-def test_what_the_commits_since_the_tables_cost():
-    before, after = (
-        Comparison(results_of(Path("docs/example/turns", commit))).summaries
-        for commit in ("2858f51", "4cf1059")
-    )
-    for pair in map(Pair, before, after):
-        cells = [f"`{pair.before.name}`"]
-        for column in (POSTS, MEAN, LAG_P99, SCREEN_P50, CORES_BUSY):
-            ratios = pair.ratios(column.figure)
-            low, high = interval_of_median(ratios)
-            cells.append(f"{median(ratios):.2f} ({low:.2f} … {high:.2f})")
-        assert f"| {' | '.join(cells)} |" in Path("docs/figures.md").read_text()

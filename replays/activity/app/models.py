@@ -1,5 +1,3 @@
-from typing import ClassVar
-
 from django.db import models
 
 from accounts.models import Person
@@ -21,8 +19,6 @@ class Log(models.Model):
     """Unix time in seconds, so that both engines add up times without a conversion per row."""
     device = models.SmallIntegerField()
     direction = models.CharField(max_length=3, choices=Direction)
-
-    objects: ClassVar[models.Manager["Log"]]
 
     class Meta:
         abstract = True
@@ -48,8 +44,6 @@ class Card(models.Model):
     number = models.CharField(max_length=45, primary_key=True)
     person = models.ForeignKey(Person, models.CASCADE, db_constraint=False, related_name="+")
 
-    objects: ClassVar[models.Manager["Card"]]
-
     class Meta:
         db_table = "activity_card"
 
@@ -59,8 +53,6 @@ class Gate(models.Model):
 
     entry_device = models.IntegerField(unique=True)
     exit_device = models.IntegerField(unique=True)
-
-    objects: ClassVar[models.Manager["Gate"]]
 
     class Meta:
         db_table = "activity_gate"
@@ -73,8 +65,6 @@ class Tag(models.Model):
     card = models.CharField(max_length=45)
     at = models.DateTimeField()
     device = models.IntegerField()
-
-    objects: ClassVar[models.Manager["Tag"]]
 
     class Meta:
         abstract = True
