@@ -82,7 +82,8 @@ def _run(entry: Entry, out: Path, now: str, *, short: bool) -> int:
         console.print(f"{entry.name}: kept")
         return 0
     if any(now not in path.read_text() for path in out.rglob("result.json")):
-        shutil.rmtree(out)  # there are results of another commit
+        console.print(f"{entry.name}: its results of another commit are removed")
+        shutil.rmtree(out)
     arguments = entry.arguments(short=short)
     resumes = ["--resume"] if arguments[0] == "run" else []
     started = time.monotonic()

@@ -20,7 +20,7 @@ STATEMENTS = re.compile(r"(?<=[.:;?!])\s|\n(?=[|-]|\d+\. )")
 CHOSEN = re.compile(r"(?i)\b(limits?|offer(s|ed)?|suppose[sd]?|time-outs?)\b")
 SOURCE = re.compile(r"(?i)\b(published|computed|projected|git show|example/|decisions?[ /]\d)")
 OLDER = re.compile(r"(?i)\bolder code\b")  # it holds until the next heading
-PAGE_OF_OLDER = re.compile(r"(?m)^All figures on this page:.* older code")
+PAGE_OF_ONE = re.compile(r"(?m)^All figures on this page: .*commit [0-9a-f]{8}\b")
 
 
 def measures(block):
@@ -37,7 +37,7 @@ def unsourced(page):
         for at, block in enumerate(blocks):
             near = blocks[max(at - 1, 0) : at + 2] if "\n|--" in block else [block]
             sourced = any(map(SOURCE.search, near)) or any(map(OLDER.search, blocks[:at] + near))
-            if measures(block) and not sourced and not PAGE_OF_OLDER.search(page):
+            if measures(block) and not sourced and not PAGE_OF_ONE.search(page):
                 found.append(block)
     return found
 
