@@ -79,13 +79,13 @@ def test_a_machine_is_as_fast_as_the_readmes_or_it_says_how_fast():
     assert "1.0 to 2.0 times as long" in speed([README_MS, 2 * README_MS])
 
 
-def test_a_report_names_the_servers_of_all_runs(tmp_path):
-    servers = {"servers": {"database": "MySQL 9.7.4"}}
-    other = result("mysql_tuned-inline-bulk", environment=ENVIRONMENT | servers)
+def test_a_report_names_the_servers_of_all_runs_once(tmp_path):
+    servers = [{"servers": {"database": f"MySQL 9.7.4{of}"}} for of in ("", ", and 4 replicas")]
+    others = [result("mysql_tuned-inline-bulk", environment=ENVIRONMENT | it) for it in servers]
 
-    _, report = report_of(tmp_path, result(), other)
+    _, report = report_of(tmp_path, result(), *others)
 
-    assert "Python 3.11, MySQL 9.7.4, SQLite 3, commit abc" in report
+    assert "Python 3.11, MySQL 9.7.4, and 4 replicas, SQLite 3, commit abc" in report
 
 
 def test_the_rate_stands_beside_success_lag_drain_and_audit(tmp_path):
