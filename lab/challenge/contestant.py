@@ -60,6 +60,8 @@ class Contestant:
         self.operations: list[Operation] = []
         self.figures: dict[str, float] = {}
         """What a stage has measured so far."""
+        self.has_lengths = True
+        """Its answers have a Content-Length."""
         self._began_at = time.monotonic()
         self._tokens: dict[int, str] = {}
         self._connections = local()
@@ -107,7 +109,12 @@ class Contestant:
         return operation
 
     def post_openly(self, rate: int, seconds: float, timeout_s: float) -> list[Operation]:
-        """Post at a rate, answered or not, by the generator of the laboratory; return all posts."""
+        """Post at a rate, answered or not, by the generator of the laboratory; return all posts.
+
+        Raises RunFailed if that can't read its answers.
+        """
+        if not self.has_lengths:
+            raise RunFailed("answers without a Content-Length: this stage's load can't read them")
         accepted, requests = self.folder / "accepted.csv", self.folder / "requests.csv"
         began = time.time() - self.now
         options = {
@@ -193,6 +200,7 @@ class Contestant:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
             content, status = response.read(), response.status
+            self.has_lengths &= not content or "Content-Length" in response.headers
             answer = json.loads(content) if content else None
         except (OSError, http.client.HTTPException):
             connection.close()

@@ -29,7 +29,10 @@ createServer(async (request, response) => {
   for await (const _ of request); // its body
   const url = new URL(request.url, "http://localhost");
   const person = personOf.get((request.headers.authorization ?? "").replace("Bearer ", ""));
-  const answer = (status, content) => response.writeHead(status).end(JSON.stringify(content));
+  const answer = (status, content) => {
+    const text = JSON.stringify(content);
+    response.writeHead(status, { "Content-Length": Buffer.byteLength(text) }).end(text);
+  };
   if (url.pathname === "/readyz") return answer(200, {});
   if (!person) return answer(401, {});
   if (request.method === "POST") return answer(201, publish(person));

@@ -28,6 +28,7 @@ FAULTS = {
     "forgets": (4, "lacks post"),
     "slow celebrity": (5, "beside a celebrity's"),
     "queues all": (6, "where"),
+    "chunked": (6, "without a Content-Length"),
     "back": (3, "which it had shown"),
     "empty": (7, "which it had shown"),
     "no more": (1, "10 posts, next null"),
@@ -136,6 +137,8 @@ class Asked(Answering, BaseHTTPRequestHandler):
             self.answer(503, {})
         elif feeds.fault == "queues all":
             self.answer(201, feeds.publish(self.person()))
+        elif feeds.fault == "chunked":
+            self.answer_in_chunks(201, feeds.publish(self.person()))
         elif feeds.places.acquire(blocking=False):
             try:
                 self.answer(201, feeds.publish(self.person()))
@@ -143,6 +146,13 @@ class Asked(Answering, BaseHTTPRequestHandler):
                 feeds.places.release()
         else:
             self.answer(503, {})
+
+    def answer_in_chunks(self, status, content):
+        text = json.dumps(content).encode()
+        self.send_response(status)
+        self.send_header("Transfer-Encoding", "chunked")
+        self.end_headers()
+        self.wfile.write(b"%x\r\n%s\r\n0\r\n\r\n" % (len(text), text))
 
     def do_GET(self):
         url = urlsplit(self.path)
