@@ -200,7 +200,8 @@ class Contestant:
             connection.request(method, path, body, headers)
             response = connection.getresponse()
             content, status = response.read(), response.status
-            self.has_lengths &= not content or "Content-Length" in response.headers
+            if content and "Content-Length" not in response.headers:
+                self.has_lengths = False
             answer = json.loads(content) if content else None
         except (OSError, http.client.HTTPException):
             connection.close()

@@ -43,7 +43,9 @@ def where(environments: Sequence[Mapping[str, Any]]) -> str:
     env = environments[0]
     named = [pair for one in environments for pair in one["servers"].items()]
     servers = sorted({f"{role} {text}" if text[0].isdigit() else text for role, text in named})
-    longest = [it for it in servers if not any(one.startswith(f"{it},") for one in servers)]
+    longest = [
+        text for text in servers if not any(other.startswith(f"{text},") for other in servers)
+    ]
     software = ", ".join([f"Python {env['python']}", *longest])
     return (
         f"{env['cpus']} cores ({env['cpu']}), {env['memory_gib']} GiB, {software}, "
