@@ -1,5 +1,7 @@
 """What was asked of a feed and what it answered, and what of that contradicts itself."""
 
+import math
+from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -49,11 +51,13 @@ class Page(NamedTuple):
     def owner(self) -> int:
         return self.operation.person
 
-    def reaches(self, post_id: int) -> bool:
-        """Return whether a post with this id would have to be on it, if it is in the feed."""
-        if self.before is not None and post_id >= self.before:
-            return False
-        return self.is_last or (bool(self.posts) and post_id >= self.posts[-1].id)
+    @property
+    def reach(self) -> tuple[float, float]:
+        """Return from which id, and below which, a post of the feed has to be on it."""
+        below = math.inf if self.before is None else self.before
+        if self.is_last:
+            return -math.inf, below
+        return (self.posts[-1].id if self.posts else below), below
 
 
 class Contradiction(NamedTuple):
@@ -91,7 +95,7 @@ class History:
     compared: int = 0
     """Entries of pages that had to be there."""
     of_author: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The posts that were accepted, the first one first."""
+    """The posts that were accepted, by id."""
     _shown: dict[int, dict[int, Operation]] = field(default_factory=lambda: defaultdict(dict))
     """By owner, the posts that pages showed, and the first such page."""
     _unknown: dict[int, Operation] = field(default_factory=dict)
@@ -107,7 +111,7 @@ class History:
                 self._add("double", "two posts have one id", self.accepted[post.id], operation)
             else:
                 self.accepted[post.id] = operation
-                self.of_author[operation.person].append(post.id)
+                insort(self.of_author[operation.person], post.id)
 
     def read(self, page: Page) -> None:
         """Judge a page, and note what it showed."""
@@ -123,13 +127,18 @@ class History:
         operation = self._shown[owner].get(post_id)
         return operation.answered_at if operation else None
 
-    def due(self, owner: int, before: float) -> set[int]:
-        """Return the posts that a person's feed has to have, accepted before a time."""
+    def due(
+        self, owner: int, before: float, lowest: float = -math.inf, below: float = math.inf
+    ) -> set[int]:
+        """Return the posts that a person's feed has to have, accepted before a time.
+
+        Of a feed with many pages that is asked for each: ``lowest`` and ``below`` bound the ids.
+        """
         return {
             post_id
             for author in (owner, *self.authors[owner])
             if (owner, author) not in self.left
-            for post_id in self.of_author[author]
+            for post_id in _between(self.of_author[author], lowest, below)
             if self.accepted[post_id].answered_at <= before and post_id not in self.deleted
         }
 
@@ -155,8 +164,8 @@ class History:
         if paging := _paging(page, ids):
             yield Contradiction("paging", paging, None, asked)
         yield from self._not_due(page)
-        due, shown = self.due(owner, asked.asked_at), self._shown[owner]
-        lacking = sorted(post_id for post_id in due - {*ids} if page.reaches(post_id))
+        due, shown = self.due(owner, asked.asked_at, *page.reach), self._shown[owner]
+        lacking = sorted(due - {*ids})
         settled = asked.asked_at - self.grace_s
         missing = [one for one in lacking if self.accepted[one].answered_at <= settled]
         gone = [one for one in lacking if one in shown and shown[one].answered_at <= asked.asked_at]
@@ -171,7 +180,7 @@ class History:
     def _not_due(self, page: Page) -> Iterator[Contradiction]:
         """Yield what a page shows that may not be there."""
         asked, owner = page.operation, page.owner
-        first = min(self.accepted, default=0)
+        first = min((posts[0] for posts in self.of_author.values() if posts), default=0)
         for post in page.posts:
             accepted = self.accepted.get(post.id)
             left = self.left.get((owner, post.author))
@@ -190,6 +199,11 @@ class History:
                 yield Contradiction("deleted", f"post {post.id} is shown", deleted, asked)
             elif not accepted and post.id > first:
                 self._unknown.setdefault(post.id, asked)
+
+
+def _between(ids: list[int], lowest: float, below: float) -> list[int]:
+    """Return those of sorted ids that are at least ``lowest``, and below ``below``."""
+    return ids[bisect_left(ids, lowest) : bisect_left(ids, below)]
 
 
 def _paging(page: Page, ids: list[int]) -> str:
