@@ -43,10 +43,9 @@ def test_how_many_posts_of_the_published_fix_were_undelivered():
     ("variant", "text"),
     [
         ("inline-rowwise", "A million deliveries cost {} CPU s,"),
-        ("inline-setbased", "then {}."),
-        ("task-roundtrip", "took {} CPU s with the published fix,"),
+        ("inline-setbased", "then {} ("),
         ("outbox_celery-ring", "costs more CPU**: {} s"),
-        ("outbox-ring", "per million deliveries instead of {},"),
+        ("outbox-ring", "per million deliveries instead of {};"),
     ],
 )
 def test_what_a_million_deliveries_cost(variant, text):
