@@ -95,7 +95,7 @@ class History:
     compared: int = 0
     """Entries of pages that had to be there."""
     of_author: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """The posts that were accepted, by id."""
+    """The ids of the posts that were accepted, in ascending order."""
     _shown: dict[int, dict[int, Operation]] = field(default_factory=lambda: defaultdict(dict))
     """By owner, the posts that pages showed, and the first such page."""
     _unknown: dict[int, Operation] = field(default_factory=dict)
@@ -132,7 +132,7 @@ class History:
     ) -> set[int]:
         """Return the posts that a person's feed has to have, accepted before a time.
 
-        Of a feed with many pages that is asked for each: ``lowest`` and ``below`` bound the ids.
+        With ``lowest`` and ``below`` (ids) only these, so that a page needn't look at all posts.
         """
         return {
             post_id

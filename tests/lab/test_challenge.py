@@ -103,11 +103,13 @@ def asked(person, at, status=200, text="GET /v1/feed/"):
 
 def test_a_page_is_compared_with_what_it_reaches():
     history = History({1: frozenset({2}), 2: frozenset()})
-    for post_id in (1, 2, 3):
+    for post_id in (3, 1, 2):  # as their answers come
         history.post(asked(2, post_id, 201, "POST /v1/posts/"), Post(post_id, 2))
     history.read(Page(asked(1, 3.05), [Post(2, 2)], None, is_last=False, limit=100))
     history.read(Page(asked(1, 4.0), [Post(3, 2), Post(2, 2)], None, is_last=False, limit=100))
+    history.read(Page(asked(1, 4.2), [Post(1, 2)], 2, is_last=True, limit=100))
     assert history.contradictions == []
 
     history.read(Page(asked(1, 5.0), [Post(3, 2)], None, is_last=True, limit=100))
-    assert [it.kind for it in history.contradictions] == ["back"]
+    history.read(Page(asked(1, 5.2), [Post(1, 2)], 3, is_last=True, limit=100))
+    assert [it.kind for it in history.contradictions] == ["back", "back"]
