@@ -65,6 +65,7 @@ MEANINGS = {
     "not done": "Tasks that never ended: cut short, or never begun.",
     "stuck": "Tasks that had not ended, of which the queue still knew.",
     "lost tasks": "Tasks that had not ended, of which the queue knew nothing.",
+    "not sent": "Tasks that never ran, of posts that were accepted while the broker was away.",
     "latest after s": "Longest time from the answer to a post until its task had ended.",
     "restarts": "How often the workers ended by themselves, and were started again.",
     "replica lag p50 ms": "Half of the replicas' samples were at most this far behind.",

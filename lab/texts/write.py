@@ -45,11 +45,12 @@ MEASURED = (
         "web",
         "workers",
     ),
-    *("compose/mysql", "compose/postgresql", "constraints.txt", "lab/experiments", "lab/results"),
-    *("lab/running", "lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
+    *("compose/mysql", "compose/postgresql", "constraints.txt"),
+    *(":(glob)lab/experiments/*.py", "lab/experiments/fanout"),
+    *("lab/results", "lab/running", "lab/systems", ":(exclude)*.md", ":(exclude)*presentation.py"),
     ":(exclude)locustfiles/ending.py",  # of a run by hand: the laboratory audits by itself
 )
-"""What results depend on; those of a replay depend on its folder and on ``REPLAYS`` too."""
+"""What results depend on, beside the folder of their experiment; a replay's on ``REPLAYS`` too."""
 REPLAYS = (":(glob)replays/*.py", "replays/databases")
 WAYS = (
     ("waiting", "mysql_tuned-inline-rowwise", "in the request"),
@@ -177,11 +178,17 @@ def source(compared: Sequence[Comparison]) -> str:
     several = f"n = {' or '.join(map(str, counts))}"
     interval = ", medians with 95 % bootstrap intervals" if counts[-1] > 1 else ""
     begun = min(result.started_at for result in results)
-    packages = ("/".join(PATHS[one.experiment.name].split(".")[:2]) for one in compared)
-    replays = [folder for folder in packages if folder.startswith("replays/")]
-    paths = (*MEASURED, *REPLAYS, *replays) if replays else MEASURED
+    folders = {folder_of(one.experiment.name) for one in compared}
+    replays = REPLAYS if any(folder.startswith("replays/") for folder in folders) else ()
+    paths = (*MEASURED, *replays, *sorted(folders))
     older = older_code({str(env["commit"]) for env in environments}, paths)
     return f"{several}{interval}; {begun:.10}; {where(environments)}{older}."
+
+
+def folder_of(experiment: str) -> str:
+    """Return the folder that has the code of an experiment alone."""
+    parts = PATHS[experiment].split(".")
+    return "/".join(parts[: 2 if parts[0] == "replays" else 3])
 
 
 def older_code(commits: Collection[str], paths: Sequence[str]) -> str:

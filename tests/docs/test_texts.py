@@ -92,13 +92,16 @@ def test_code_that_has_changed_since_its_results():
     assert "older code" in older_code(["HEAD", EMPTY_TREE], ["feed"])
 
 
-def test_results_of_a_replay_depend_on_its_folder(monkeypatch):
+def test_results_depend_on_the_folder_of_their_experiment(monkeypatch):
     asked = []
     monkeypatch.setattr(texts, "older_code", lambda commits, paths: asked.append(paths) or "")
     for folder in ("headline", "published-003"):
         texts.source([comparison(COMMITTED / folder)])
 
-    assert asked == [texts.MEASURED, (*texts.MEASURED, *texts.REPLAYS, "replays/author")]
+    assert asked == [
+        (*texts.MEASURED, "lab/experiments/fanout"),
+        (*texts.MEASURED, *texts.REPLAYS, "replays/author"),
+    ]
 
 
 @pytest.mark.parametrize("short", [False, True])

@@ -28,10 +28,16 @@ ONCE = [Note(1, 1, BEGUN, 100.0), Note(1, 1, DONE, 101.0)]
 def test_a_task_is_counted_by_what_became_of_it(notes, held, found):
     counts = counted(notes, {1: 99.0}, held)
 
-    kinds = ("once", "again", "cut_short", "never", "stuck", "lost")
+    kinds = ("once", "again", "cut_short", "never", "unsent", "stuck", "lost")
     assert {kind: counts[kind] for kind in kinds if counts[kind]} == found
     assert counts["tasks"] == 1
     assert counts["longest_s"] == (2.0 if DONE in [note.is_done for note in notes] else 0.0)
+
+
+def test_a_queue_does_not_lose_what_could_not_be_sent():
+    counts = counted(ONCE, dict.fromkeys((1, 2, 3, 4), 99.0), held=1, unsent={1, 2})
+
+    assert (counts["unsent"], counts["stuck"], counts["lost"]) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("queue", ["huey", "django_tasks"])
@@ -46,6 +52,18 @@ def test_a_kill_in_a_task_shows_what_the_queue_does_not_promise(queue, tmp_path,
     assert 2 <= counts["cut_short"] <= unfinished < counts["tasks"]
     assert counts["once"] + unfinished == counts["tasks"]
     assert not counts["stuck" if queue == "huey" else "lost"]
+
+
+@pytest.mark.parametrize("broker", ["huey", "huey+aof"])
+def test_a_broker_that_is_killed_loses_what_it_kept_in_memory_alone(broker, tmp_path, monkeypatch):
+    """What was accepted while it was away was never sent: with a log it loses nothing else."""
+    monkeypatch.setattr(bare, "QUIET_S", 12)
+    with serving(PROMISES.variant(f"sqlite-task-setbased@{broker}"), tmp_path) as running:
+        counts = bare.observe(running, bare.FAULTS["messages-killed"], lambda stage: None)
+
+    assert counts["unsent"] > 0
+    assert bool(counts["lost"]) == (broker == "huey")
+    assert counts["once"] + counts["unsent"] + counts["lost"] == counts["tasks"]
 
 
 def test_a_rate_is_measured_with_what_each_part_used(tmp_path):

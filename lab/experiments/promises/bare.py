@@ -61,10 +61,17 @@ class Notes:
         return bool(of_process) and not of_process[-1].is_done
 
 
+class Away(NamedTuple):
+    """When what has the messages was down, by the monotonic clock."""
+
+    began: float
+    ended: float
+
+
 @dataclass(frozen=True)
 class BareFault:
     text: str
-    inject: Callable[[Running, Notes], None]
+    inject: Callable[[Running, Notes], Away | None]
     times: int = TIMES
 
 
@@ -85,13 +92,16 @@ def end(running: Running, notes: Notes) -> None:
     terminate(running, freeze_when(running, "workers", notes.in_task))
 
 
-def kill_broker(running: Running, _: Notes) -> None:
+def kill_broker(running: Running, _: Notes) -> Away:
     running.service.stop_workers()
     time.sleep(WAITING_S)
+    began = time.monotonic()
     running.processes.kill(broker_of(running).role)
     time.sleep(AWAY_S)
     broker_of(running).start()
+    ended = time.monotonic()
     running.service.start_workers()
+    return Away(began, ended)
 
 
 def freeze_broker(running: Running, _: Notes) -> None:
@@ -121,20 +131,24 @@ def observe(
 ) -> dict[str, float]:
     """Post, let a fault happen some times, wait for the last task, and return counts of tasks."""
     notes = Notes(running)
+    away = None
     with supervised(running):
         with running.load(clients, PAUSE_S):
             wait_for(lambda: len(notes.read()))
             for number in range(1, fault.times + 1):
                 advance(f"{fault.text} {number} of {fault.times}")
                 time.sleep(BETWEEN_S)
-                fault.inject(running, notes)
+                away = fault.inject(running, notes)
             time.sleep(BETWEEN_S)
         to_unix_s = time.time() - time.monotonic()
         accepted = {post["id"]: at + to_unix_s for at, post in running.accepted}
         advance("wait for the last tasks")
         wait_until_quiet(running, notes, accepted)
     held = messages_held(running)  # before the notes: what is done meanwhile isn't lost
-    return counted(notes.read(), accepted, held) | {"restarts": running.service.restarts}
+    unsent = {
+        post["id"] for at, post in running.accepted if away and away.began <= at <= away.ended
+    }
+    return counted(notes.read(), accepted, held, unsent) | {"restarts": running.service.restarts}
 
 
 def messages_held(running: Running) -> int:
@@ -161,11 +175,14 @@ def done_of(notes: list[Note]) -> Counter[int]:
     return Counter(note.post_id for note in notes if note.is_done)
 
 
-def counted(notes: list[Note], accepted: Mapping[int, float], held: int) -> dict[str, float]:
+def counted(
+    notes: list[Note], accepted: Mapping[int, float], held: int, unsent: Collection[int] = ()
+) -> dict[str, float]:
     """Return how many tasks ran how often.
 
     ``accepted``: when each post was, whose task should run. ``held``: messages that the queue still
     knows; what has not ended is stuck with them. It is lost only where the queue knows of none.
+    ``unsent``: posts whose message could not be sent; the queue did not lose those.
     """
     begun = Counter(note.post_id for note in notes if not note.is_done)
     done = done_of(notes)
@@ -174,6 +191,7 @@ def counted(notes: list[Note], accepted: Mapping[int, float], held: int) -> dict
         if note.is_done:
             first_done.setdefault(note.post_id, note.at)
     missing = [post for post in accepted if not done[post]]
+    sent = [post for post in missing if post not in unsent]
     waited = [at - accepted[post] for post, at in first_done.items() if post in accepted]
     return {
         "tasks": len(accepted),
@@ -181,7 +199,8 @@ def counted(notes: list[Note], accepted: Mapping[int, float], held: int) -> dict
         "again": sum(begun[post] > 1 for post in accepted),
         "cut_short": sum(begun[post] > 0 for post in missing),
         "never": sum(begun[post] == 0 for post in missing),
-        "stuck": min(held, len(missing)),
-        "lost": max(0, len(missing) - held),
+        "unsent": len(missing) - len(sent),
+        "stuck": min(held, len(sent)),
+        "lost": max(0, len(sent) - held),
         "longest_s": round(max(waited, default=0.0), 1),
     }

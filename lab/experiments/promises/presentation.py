@@ -12,6 +12,15 @@ UNFINISHED = Column(
 )
 
 
+TEXTS = {
+    "lost": "lost",
+    "unsent": "not sent while the broker was away",
+    "stuck": "left stuck",
+    "again": "carried out again",
+}
+"""What became of tasks, in the verdict."""
+
+
 class TasksSummary(Summary):
     """The runs of a bare queue, of which nobody expects that every post is delivered."""
 
@@ -29,7 +38,7 @@ def _verdict(compared: Sequence[Summary]) -> str:
     """Name the queues that lost tasks, left some stuck, or did some again, over all faults."""
     names = dict.fromkeys(summary.variant.name for summary in compared)
     found = []
-    for figure, text in (("lost", "lost"), ("stuck", "left stuck"), ("again", "carried out again")):
+    for figure, text in TEXTS.items():
         counts = {
             name: sum(s.median(extra(figure)) or 0.0 for s in compared if s.variant.name == name)
             for name in names
@@ -49,6 +58,7 @@ PRESENTATION = Presentation(
         UNFINISHED,
         Column("stuck", extra("stuck"), brief=True),
         Column("lost tasks", extra("lost"), brief=True),
+        Column("not sent", extra("unsent"), brief=True),
         Column("latest after s", extra("longest_s"), brief=True),
         Column("restarts", extra("restarts")),
     ),
