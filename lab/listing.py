@@ -15,7 +15,7 @@ FIRST = {
     "mysql_default-inline-rowwise": "as published: MySQL as it comes",
     "mysql_tuned-outbox-setbased": "MySQL alone, with a drainer (or postgres_tuned-…)",
     "mysql_tuned-task-roundtrip": "as published: Celery and sorted sets in Redis",
-    "mysql_tuned-outbox-ring": "a drainer and rings in Redis: the fastest",
+    "mysql_tuned-outbox-ring": "a drainer and rings in Redis: as fast as any",
     "mysql_tuned-outbox-ring@cluster3": "the same, with timelines on three Redis primaries",
 }
 """What to try first, and what it is."""

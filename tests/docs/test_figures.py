@@ -115,5 +115,5 @@ def test_what_came_out_of_the_faults():
 
     assert found
     moments, faults, pages, controls = found.groups()
-    assert f"In {moments} moments of {faults} faults, {pages} pages were compared" in said(FAULTS)
+    assert f"In {moments} moments of {faults} faults, {pages} pages were read" in said(FAULTS)
     assert f"all {controls} controls are red" in said(FAULTS)
