@@ -87,7 +87,7 @@ MEANINGS = {
     "refused": "The share of requests that were answered with an error.",
     "no answer": "Requests that had no answer before the client gave up.",
     "of pages": "Pages of feeds that were compared.",
-    "median s": "Half of the answers during the fault came within this time, at its worst moment.",
+    "median s": "The middle answer of a kind during a fault; the worst kind and moment.",
     "longest s": "The longest time that a request waited for its answer.",
     "2xx": "Answers with success.",
     "503": "Requests refused for now; the client may repeat them.",

@@ -129,6 +129,7 @@ PRESENTATION = Presentation(
         "The longest lag is the time for which a post had no receipt, of those accepted from the "
         "beginning of a fault until all was normal: the median of the moments, and the worst.",
         "Readers compare pages with the accepted posts that had a receipt before they asked.",
+        "On a shared machine (--shared) no run fails for being slow; a control may be red for it.",
     ),
     lesson="docs/faults.md",
     summaries=_summaries,
