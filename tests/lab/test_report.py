@@ -201,8 +201,8 @@ def test_the_answer_names_the_best_clean_variant_and_the_failed_ones():
         "sqlite-outbox-bulk",
     ]
     assert compared.answer.startswith(
-        "sqlite-outbox-setbased took 497 of the 500 posts per second that users sent, and 99 % of "
-        "them were in every friend's timeline within 20 ms."
+        "sqlite-outbox-setbased took 497 of the 500 posts per second that were offered, and 99 % "
+        "of them were in every friend's timeline within 20 ms."
     )
     assert (
         "it ties with sqlite-outbox-bulk; time to screen or lag, then cores put it first."

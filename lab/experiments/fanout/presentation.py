@@ -97,7 +97,7 @@ def praise(summary: Summary) -> str:
     )
     reached = f", and 99 % of them were in every friend's timeline within {lag_ms} ms"
     return (
-        f"{summary.name} took {rate} of the {offered} posts per second that users sent"
+        f"{summary.name} took {rate} of the {offered} posts per second that were offered"
         f"{'' if lag_ms == '-' else reached}."
     )
 
