@@ -62,7 +62,7 @@ MEANINGS = {
     "ran again": "Tasks that began more than once.",
     "cut short": "Tasks that began and never ended.",
     "never began": "Tasks that no worker began.",
-    "not done": "Tasks that never ended: cut short, or never begun.",
+    "lost or stuck": "Tasks that had a message, and had not ended.",
     "stuck": "Tasks that had not ended, of which the queue still knew.",
     "lost tasks": "Tasks that had not ended, of which the queue knew nothing.",
     "not sent": "Tasks that never ran, of posts that were accepted while the broker was away.",

@@ -236,7 +236,7 @@ def matrix(bars: Mapping[tuple[str, str], Bar]) -> Drawing:
 
 def _cell(axes: Axes, x: int, y: int, bar: Bar, *, is_labelled: bool) -> None:
     tip, _, colour = bar.parts[0] if bar.parts else (bar.name, 0.0, GREY)
-    face: Any = "none" if bar.is_crossed else (colour, 0.3)
+    face: Any = (colour, 0.3) if bar.parts and not bar.is_crossed else "none"
     cell = Rectangle((x - 0.46, y - 0.42), 0.92, 0.84, facecolor=face, edgecolor=colour)
     cell.set(hatch="xxxx" if bar.is_crossed else None, linewidth=0.6, gid=TIP + tip)
     axes.add_patch(cell)

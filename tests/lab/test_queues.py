@@ -6,6 +6,7 @@ from lab.experiments import EXPERIMENTS
 from lab.experiments.promises import bare
 from lab.experiments.promises.bare import Note, counted
 from lab.faults.running import serving
+from lab.texts.write import COMMITTED, comparison
 from tests.lab.runs import run
 
 PROMISES = EXPERIMENTS["promises"]
@@ -38,6 +39,14 @@ def test_a_queue_does_not_lose_what_could_not_be_sent():
     counts = counted(ONCE, dict.fromkeys((1, 2, 3, 4), 99.0), held=1, unsent={1, 2})
 
     assert (counts["unsent"], counts["stuck"], counts["lost"]) == (1, 1, 1)
+
+
+def test_the_answer_names_the_queues_that_kept_every_task():
+    compared = comparison(COMMITTED / "promises")
+    named = compared.answer.partition(";")[0].partition(" by ")[2].split(", ")
+
+    forgot = {r.variant for r in compared.results if r.extra["lost"] or r.extra["stuck"]}
+    assert {*named} == {r.variant for r in compared.results} - forgot
 
 
 @pytest.mark.parametrize("queue", ["huey", "django_tasks"])

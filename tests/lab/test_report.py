@@ -120,6 +120,17 @@ def test_many_bars_become_a_matrix_of_loads_and_variants(tmp_path):
     assert "Thin lines" not in markdown
 
 
+def test_a_cell_is_filled_if_there_is_something():
+    some, none = plots.Bar("huey", [("tip", 9.5, plots.GREY)], "9.5"), plots.Bar("huey", [], "0")
+
+    filled = [
+        plots.matrix({("tree-killed", "huey"): bar}).wide.count("opacity: 0.3")
+        for bar in (some, none)
+    ]
+
+    assert filled == [1, 0]
+
+
 def test_the_drawing_for_phones_needs_nothing_of_the_hidden_one():
     drawing = plots.bars([plots.Bar("lossy", [("tip", 1.0, "#123456")], "1", is_crossed=True)])
 

@@ -7,18 +7,9 @@ from lab.experiments.promises.bare import FAULTS, QUIET_S
 from lab.reporting.presentation import Column, Presentation, by_load_and_variant, extra
 from lab.results.summary import Deliveries, Summary
 
-UNFINISHED = Column(
-    "not done", lambda r: (r.extra.get("cut_short") or 0.0) + (r.extra.get("never") or 0.0)
+FORGOTTEN = Column(
+    "lost or stuck", lambda r: (r.extra.get("lost") or 0.0) + (r.extra.get("stuck") or 0.0)
 )
-
-
-TEXTS = {
-    "lost": "lost",
-    "unsent": "not sent while the broker was away",
-    "stuck": "left stuck",
-    "again": "carried out again",
-}
-"""What became of tasks, in the verdict."""
 
 
 class TasksSummary(Summary):
@@ -35,17 +26,18 @@ class TasksSummary(Summary):
 
 
 def _verdict(compared: Sequence[Summary]) -> str:
-    """Name the queues that lost tasks, left some stuck, or did some again, over all faults."""
+    """Name the queues that carried out all that was sent, in every run of every fault."""
     names = dict.fromkeys(summary.variant.name for summary in compared)
-    found = []
-    for figure, text in TEXTS.items():
-        counts = {
-            name: sum(s.median(extra(figure)) or 0.0 for s in compared if s.variant.name == name)
-            for name in names
-        }
-        which = [f"{name} ({count:,.0f})" for name, count in counts.items() if count]
-        found.append(f"Tasks were {text} by {', '.join(which) or 'none'}.")
-    return " ".join(found)
+    failed = {
+        summary.variant.name
+        for summary in compared
+        if any(FORGOTTEN.figure(result) for result in summary.results)
+    }
+    kept = ", ".join(name for name in names if name not in failed)
+    return (
+        f"Every task that was sent was carried out by {kept or 'none'}; "
+        f"{len(failed)} of {len(names)} lost some or left some stuck."
+    )
 
 
 PRESENTATION = Presentation(
@@ -55,15 +47,15 @@ PRESENTATION = Presentation(
         Column("ran again", extra("again"), brief=True),
         Column("cut short", extra("cut_short")),
         Column("never began", extra("never")),
-        UNFINISHED,
+        FORGOTTEN,
         Column("stuck", extra("stuck"), brief=True),
         Column("lost tasks", extra("lost"), brief=True),
         Column("not sent", extra("unsent"), brief=True),
         Column("latest after s", extra("longest_s"), brief=True),
         Column("restarts", extra("restarts")),
     ),
-    headline=UNFINISHED,
-    heading="Tasks that were not done",
+    headline=FORGOTTEN,
+    heading="Tasks that the queue lost or left stuck",
     findings=(),
     pictures=(),
     limitations=(
