@@ -47,9 +47,14 @@ def report(folder: Path) -> int:
     _write_data(folder, compared)
     page = page_of(compared)
     page.show()
+    write_page(page, folder)
+    return max((summary.status for summary in compared.summaries), key=HARM)
+
+
+def write_page(page: Page, folder: Path) -> None:
+    """Write report.html, report.md, and the first picture as headline.svg."""
     (folder / "report.md").write_text(page.as_markdown())
     page.write(folder / "report.html")
-    return max((summary.status for summary in compared.summaries), key=HARM)
 
 
 def page_of(compared: Comparison) -> Page:

@@ -14,7 +14,9 @@ from typing import NamedTuple
 
 from lab.before import check_folders
 from lab.progress import console
-from lab.results.result import FILE
+from lab.reporting.comparison import Comparison
+from lab.reporting.report import page_of, write_page
+from lab.results.result import FILE, results_of
 from lab.running.machine import commit
 from lab.running.matrix import INTERRUPTED
 from lab.texts.write import COMMITTED, TEXTS, write
@@ -107,13 +109,16 @@ def _status(command: Sequence[str]) -> int:
 
 
 def keep(folder: Path) -> None:
-    """Put what has finished into the committed results, without what is large, and as short."""
+    """Put what has finished into the committed results, as short, with a report as of today."""
     for done in sorted(folder.glob(f"*/{DONE}")):
         kept = COMMITTED / done.parent.name
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(done.parent, kept, ignore=NOT_KEPT)
         for result in kept.rglob(FILE):
             result.write_text(json.dumps(json.loads(result.read_text()), separators=(",", ":")))
+        if any(kept.rglob(FILE)):  # the bench has none
+            write_page(page_of(Comparison(results_of(kept))), kept)
+            (kept / "report.html").unlink()
 
 
 def differences(folder: Path) -> str:

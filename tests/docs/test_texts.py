@@ -10,6 +10,7 @@ import pytest
 from lab.__main__ import COMMANDS, run_options
 from lab.arguments import parser
 from lab.experiments import EXPERIMENTS
+from lab.reporting.report import page_of
 from lab.running.load import chosen
 from lab.running.machine import commit
 from lab.running.matrix import INTERRUPTED
@@ -102,6 +103,16 @@ def test_results_depend_on_the_folder_of_their_experiment(monkeypatch):
         (*texts.MEASURED, "lab/experiments/fanout"),
         (*texts.MEASURED, *texts.REPLAYS, "replays/author"),
     ]
+
+
+@pytest.mark.parametrize(
+    "folder",
+    ["capacity-queues", "factors", "faults-queues", "promises", "queues", "screens", "whole"],
+)
+def test_a_committed_report_says_what_one_of_today_would(folder):
+    kept = COMMITTED / folder
+
+    assert page_of(comparison(kept)).as_markdown() == (kept / "report.md").read_text()
 
 
 @pytest.mark.parametrize("short", [False, True])
