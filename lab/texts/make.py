@@ -111,14 +111,13 @@ def _status(command: Sequence[str]) -> int:
 def keep(folder: Path) -> None:
     """Put what has finished into the committed results, as short, with a report as of today."""
     for done in sorted(folder.glob(f"*/{DONE}")):
+        if any(done.parent.rglob(FILE)):  # the bench has none
+            write_page(page_of(Comparison(results_of(done.parent))), done.parent)
         kept = COMMITTED / done.parent.name
         shutil.rmtree(kept, ignore_errors=True)
         shutil.copytree(done.parent, kept, ignore=NOT_KEPT)
         for result in kept.rglob(FILE):
             result.write_text(json.dumps(json.loads(result.read_text()), separators=(",", ":")))
-        if any(kept.rglob(FILE)):  # the bench has none
-            write_page(page_of(Comparison(results_of(kept))), kept)
-            (kept / "report.html").unlink()
 
 
 def differences(folder: Path) -> str:

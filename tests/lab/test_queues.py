@@ -71,7 +71,8 @@ def test_a_broker_that_is_killed_loses_what_it_kept_in_memory_alone(broker, tmp_
         counts = bare.observe(running, bare.FAULTS["messages-killed"], lambda stage: None)
 
     assert counts["unsent"] > 0
-    assert bool(counts["lost"]) == (broker == "huey")
+    # With a log: a few at most, answered right before the kill, whose message was on its way.
+    assert (counts["lost"] > counts["unsent"] / 10) == (broker == "huey")
     assert counts["once"] + counts["unsent"] + counts["lost"] == counts["tasks"]
 
 
