@@ -32,7 +32,6 @@ TIMEOUT_S = 10
 STREAMS = (0, 100, 1000, 5000)
 STAYS_S = 30
 """On average, of streams that are short; others stay until the end."""
-POLLS_PER_S = 500
 PERCENTILES = ("p50", "p99", "max")
 
 
@@ -41,18 +40,19 @@ def loads(options: RunOptions) -> list[Load]:
     names = [f"streams{count}" for count in STREAMS]
     others = [name for name in (options.loads or "").split(",") if STREAMED.fullmatch(name)]
     streamed = [_load(name, options) for name in dict.fromkeys((*names, *others))]
-    return [_load(POLLS, options, reads_per_s=POLLS_PER_S), *streamed]
+    return [_load(POLLS, options), *streamed]
 
 
-def _load(name: str, options: RunOptions, *, reads_per_s: float = 0.0) -> Load:
+def _load(name: str, options: RunOptions) -> Load:
     posts, run_time_s = options.users or POSTS_PER_S, options.run_time_s or RUN_TIME_S
+    reads = posts if name == POLLS else 0
     return OpenLoad(
-        posts + round(reads_per_s),
+        posts + reads,
         run_time_s,
         name=name,
         warm_up_s=min(WARM_UP_S, run_time_s),
         patience_s=TIMEOUT_S,
-        options={"posts-per-s": posts, "reads-per-s": reads_per_s},
+        options={"posts-per-s": posts, "reads-per-s": reads},
     )
 
 
