@@ -71,6 +71,18 @@ def _of_variant(name: str, compared: Sequence[Summary]) -> list[str]:
     return texts
 
 
+def _verdict(compared: Sequence[Summary]) -> str:
+    """Say how late the streams showed posts, for each number of them."""
+    late = [
+        f"{STREAM_P99.cell(one)} ms ({one.name})"
+        for one in compared
+        if one.median(STREAM_P99.figure) is not None
+    ]
+    if not late:
+        return ""
+    return f"99 % of the posts were on their friends' streams within {', '.join(late)}."
+
+
 def time_to_screen(compared: Sequence[Summary]) -> Drawing:
     """The p50 and p99 of the time to screen over the number of streams."""
     lines = []
@@ -131,4 +143,5 @@ PRESENTATION = Presentation(
     ),
     lesson="lab/experiments/screens/lesson.md",
     conclusions=_crossover,
+    verdict=_verdict,
 )
