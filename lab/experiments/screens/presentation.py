@@ -72,15 +72,10 @@ def _of_variant(name: str, compared: Sequence[Summary]) -> list[str]:
 
 
 def _verdict(compared: Sequence[Summary]) -> str:
-    """Say how late the streams showed posts, for each number of them."""
-    late = [
-        f"{STREAM_P99.cell(one)} ms ({one.name})"
-        for one in compared
-        if one.median(STREAM_P99.figure) is not None
-    ]
-    if not late:
-        return ""
-    return f"99 % of the posts were on their friends' streams within {', '.join(late)}."
+    """Say how late the events were, for each number of streams."""
+    streamed = [one for one in compared if streams_of(one.load)]
+    late = ", ".join(f"{STREAM_P99.cell(one)} ms ({one.name})" for one in streamed)
+    return late and f"99 % of the events were on their streams within {late}."
 
 
 def time_to_screen(compared: Sequence[Summary]) -> Drawing:
