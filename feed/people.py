@@ -2,7 +2,7 @@
 
 The first transaction changes the account, and notes that the posts don't show it yet. The rest may
 be repeated: what a process that died left is finished by drainers. Other processes trust tokens for
-two more seconds, so what somebody wrote meanwhile is hidden LATE_S after the change.
+up to another second, so what somebody wrote meanwhile is hidden LATE_S after the change.
 """
 
 import time

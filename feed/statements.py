@@ -52,8 +52,8 @@ NOW = {
 def insert_post(author_id: int, body: str) -> Post:
     """Write a post like ``Post.objects.create``, without signals.
 
-    Raises IntegrityError if the author isn't active. Asking takes a fifth of the statement's time,
-    so it asks unless this process knows, from the last second, of no revocation of theirs.
+    Raises IntegrityError if the author isn't active. Asking makes the statement slower, so it
+    asks unless this process knows, from the last second, of no revocation of theirs.
     Where the database returns no columns of an INSERT (MySQL), ``created_at`` is deferred.
     """
     connection: Any = connections[DEFAULT_DB_ALIAS]

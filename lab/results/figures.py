@@ -49,7 +49,7 @@ def lag_ms(receipts: Sequence[Receipt], read_at: float) -> list[float]:
 def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of the median; (0, 0) without values.
 
-    Of fewer than seven values, that is the smallest and the largest.
+    Of up to five values, that is the smallest and the largest.
     """
     if not values:
         return 0.0, 0.0

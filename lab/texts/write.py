@@ -6,6 +6,7 @@ with ``FOLDER VARIANT`` or ``FOLDER VARIANT,LOAD`` a figure, or the cells of a r
 its name.
 """
 
+import ast
 import re
 import subprocess
 from collections.abc import Collection, Sequence
@@ -192,12 +193,38 @@ def folder_of(experiment: str) -> str:
 
 
 def older_code(commits: Collection[str], paths: Sequence[str]) -> str:
-    """Return a remark if the paths that results depend on have changed since their commit."""
+    """Return a remark if the code that results depend on has changed since their commit.
+
+    Comments and docstrings may have changed.
+    """
     for commit in commits:
-        command = ("git", "diff", "--quiet", commit, "--", *paths)
-        if subprocess.run(command, capture_output=True).returncode == 1:
+        command = ("git", "diff", "--name-only", "--no-renames", commit, "--", *paths)
+        changed = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
+        if any(_does_otherwise(commit, path) for path in changed):
             return " (**older code**)"
     return ""
+
+
+@cache
+def _does_otherwise(commit: str, path: str) -> bool:
+    """Return whether a changed file is more than other comments and docstrings."""
+    before = subprocess.run(("git", "show", f"{commit}:{path}"), capture_output=True, text=True)
+    if not path.endswith(".py") or before.returncode or not Path(path).exists():
+        return True
+    return _code(before.stdout) != _code(Path(path).read_text())
+
+
+def _code(source: str) -> str:
+    """Return Python's code without comments and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(statements := getattr(node, "body", None), list):
+            statements[:] = [one for one in statements if not _is_docstring(one)]
+    return ast.dump(tree)
+
+
+def _is_docstring(statement: ast.stmt) -> bool:
+    return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
 
 
 def draw(folder: Path = COMMITTED) -> str:

@@ -13,8 +13,8 @@ PACE_S = 60
 RUN_TIME_S = 600
 PATIENCE_S = 180
 POSTS_EACH = 4000
-"""So that an expensive request takes about 6 seconds of a core: half of 50 users who ask once a
-minute then want a little more than two cores, and the queue is as long as the published one."""
+"""So that an expensive request takes 6 to 9 seconds of a core, by machine: half of 50 users who ask
+once a minute then want more than two cores, and the queue is as long as the published one."""
 PATIENT = {
     "DB_POOL_TIMEOUT_S": "30",
     "DB_READ_TIMEOUT_S": "300",
@@ -74,8 +74,8 @@ EXPERIMENT = replace(
             "connection gives up after 30 s, the default of their pool; the document doesn't say "
             "more.",
             f"How expensive theirs were isn't known. Here a feed has {(USERS + 1) * POSTS_EACH:,} "
-            "posts, and an export or a report of it takes about 6 seconds of a core: on a machine "
-            "with more or other cores than two, choose others.",
+            "posts, and an export or a report of it takes 6 to 9 seconds of a core, by machine: "
+            "with more than two cores, choose others.",
             f"The last answers are waited for, for up to {PATIENCE_S} s; theirs may have been cut "
             "off.",
             export.A_LOG_IN_COSTS_ITS_HASH,

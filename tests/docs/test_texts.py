@@ -93,6 +93,31 @@ def test_code_that_has_changed_since_its_results():
     assert "older code" in older_code(["HEAD", EMPTY_TREE], ["feed"])
 
 
+@pytest.mark.parametrize(
+    ("after", "is_older"),
+    [
+        ('"""Other words."""\n\nPORTION = 2  # posts\n"""Per call."""\n', False),
+        ('"""Words."""\n\nPORTION = 3\n', True),
+        (None, True),
+    ],
+)
+def test_other_comments_are_no_other_code(tmp_path, monkeypatch, after, is_older):
+    def git(*command: str) -> None:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(("git", *identity, *command), cwd=tmp_path, check=True, capture_output=True)
+
+    measured = tmp_path / "measured.py"
+    measured.write_text('"""Words."""\n\nPORTION = 2\n')
+    git("init")
+    git("add", "measured.py")
+    git("commit", "--message", "measured")
+    measured.write_text(after) if after else measured.unlink()
+    monkeypatch.chdir(tmp_path)
+    texts._does_otherwise.cache_clear()
+
+    assert bool(older_code(["HEAD"], ["measured.py"])) is is_older
+
+
 def test_results_depend_on_the_folder_of_their_experiment(monkeypatch):
     asked = []
     monkeypatch.setattr(texts, "older_code", lambda commits, paths: asked.append(paths) or "")

@@ -22,8 +22,8 @@ FIRST = 500
 MULTIPLES = (1.0, 2.0, 3.0, 5.0, 10.0, 1.0)
 """Of the first rate. The last step shows whether the service recovers."""
 FIRST_OF_HELD = 0.5
-"""The first rate, as a share of the highest that holds. Ten times all that holds would leave hardly
-any CPU for posts: a refusal takes about a twentieth of what a post does."""
+"""The first rate, as a share of the highest that holds. Ten times all that holds would be mostly
+refusals, which take CPU from posts."""
 RUN_TIME_S = 10
 WARM_UP_S = 3
 TIMEOUT_S = 1

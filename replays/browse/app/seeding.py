@@ -44,8 +44,8 @@ def seed_likes(*, posts: int, likes: int) -> Iterator[float]:
 def drop_index_of_counts() -> None:
     """Drop what the published tables did not have.
 
-    MariaDB would read the posts by that index, and group them in a temporary table: four times the
-    work.
+    MariaDB would read the posts by that index, and group them in a temporary table: more than
+    three times the work.
     """
     (index,) = (index for index in Post._meta.indexes if index.name == "post_by_likes")
     with connection.schema_editor() as editor:

@@ -14,7 +14,7 @@ class CostlyArgon2(Argon2):
 
 
 class CheapArgon2(Argon2):
-    """The published sign-up's final parameters: a ninth of OWASP's memory."""
+    """The published sign-up's final parameters: about a tenth of OWASP's memory."""
 
     memory_cost = 2_048  # KiB
     time_cost = 2
