@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 from matplotlib.axes import Axes
 
@@ -15,6 +16,7 @@ from lab.reporting.presentation import (
     Column,
     Plot,
     Presentation,
+    by_load_and_variant,
     extra,
 )
 from lab.results.result import Result
@@ -26,6 +28,14 @@ POST = "POST /v1/posts/"
 POLLS = "polls"
 STREAM_P99 = Column("stream p99 ms", extra("stream_p99_ms"), spread=True, brief=True)
 EVENTS = Column("events/s", extra("events_per_s"), brief=True)
+
+
+class StreamsSummary(Summary):
+    """The runs of a variant under a load, some of which have no streams."""
+
+    @property
+    def nothing(self) -> str:
+        return super().nothing if streams_of(self.load) else "no streams"
 
 
 def _posts_per_s(result: Result) -> float | None:
@@ -138,5 +148,6 @@ PRESENTATION = Presentation(
     ),
     lesson="lab/experiments/screens/lesson.md",
     conclusions=_crossover,
+    summaries=partial(by_load_and_variant, kind=StreamsSummary),
     verdict=_verdict,
 )
