@@ -20,8 +20,7 @@ from feed.timeline_stores.rule import MOST_ID, new_version
 from feed.timeline_stores.shards import Shard, by_shard
 
 PORTION = 20_000
-"""Deliveries per call: a call blocks all other clients (for up to 20 ms), and must end well within
-the time-out."""
+"""Deliveries per call: a call blocks all other clients, and must end well within the time-out."""
 MARK = """
 local first, last, known = unpack(ARGV)
 local reached = redis.call('GET', KEYS[1])
