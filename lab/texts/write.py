@@ -198,16 +198,15 @@ def older_code(commits: Collection[str], paths: Sequence[str]) -> str:
     Comments and docstrings may have changed.
     """
     for commit in commits:
-        command = ("git", "diff", "--name-only", "--no-renames", commit, "--", *paths)
+        command = ("git", "diff", "--name-only", commit, "--", *paths)
         changed = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
-        if any(_does_otherwise(commit, path) for path in changed):
+        if any(_code_differs(commit, path) for path in changed):
             return " (**older code**)"
     return ""
 
 
-@cache
-def _does_otherwise(commit: str, path: str) -> bool:
-    """Return whether a changed file is more than other comments and docstrings."""
+def _code_differs(commit: str, path: str) -> bool:
+    """Return whether more than the comments and docstrings of a changed file has changed."""
     before = subprocess.run(("git", "show", f"{commit}:{path}"), capture_output=True, text=True)
     if not path.endswith(".py") or before.returncode or not Path(path).exists():
         return True

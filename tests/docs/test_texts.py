@@ -113,7 +113,6 @@ def test_other_comments_are_no_other_code(tmp_path, monkeypatch, after, is_older
     git("commit", "--message", "measured")
     measured.write_text(after) if after else measured.unlink()
     monkeypatch.chdir(tmp_path)
-    texts._does_otherwise.cache_clear()
 
     assert bool(older_code(["HEAD"], ["measured.py"])) is is_older
 
