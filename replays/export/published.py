@@ -13,8 +13,9 @@ PACE_S = 60
 RUN_TIME_S = 600
 PATIENCE_S = 180
 POSTS_EACH = 4000
-"""So that an expensive request takes 6 to 9 seconds of a core, by machine: half of 50 users who ask
-once a minute then want more than two cores, and the queue is as long as the published one."""
+"""So that an expensive request takes 4 to 9 seconds of a core, by machine: from about 5 on, half of
+50 users who ask once a minute want more than two cores, and the queue grows as the published one
+did. On a fast machine, ask for more friends."""
 PATIENT = {
     "DB_POOL_TIMEOUT_S": "30",
     "DB_READ_TIMEOUT_S": "300",
