@@ -18,17 +18,17 @@ PAGES = [
     *(
         Path(kind) / "report.html"
         for kind in (
-            "author-tuned",
             "bench",
             "capacity",
             "costs/mixed",
             "factors",
             "fanout",
             "faults",
+            "published-003",
         )
     ),
     Path("advise/advice.html"),
-    Path("author-tuned/compare.html"),
+    Path("factors/compare.html"),
 ]
 
 
@@ -42,7 +42,7 @@ def kinds(tmp_path_factory):
     for page in PAGES:
         if page.name == "report.html":
             main(["report", str(folder / page.parent)])
-    main(["compare", *[str(folder / "author-tuned")] * 2])
+    main(["compare", *[str(folder / "factors")] * 2])
     sources = ",".join(str(folder / "costs" / it) for it in ("bench", "mixed"))
     main(["advise", *ASKED, f"--costs={sources}", f"--out={folder / 'advise'}"])
     return folder
