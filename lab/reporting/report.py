@@ -11,6 +11,7 @@ from lab.reporting import plots
 from lab.reporting.comparison import LOOKS, Comparison
 from lab.reporting.formats import machine, number
 from lab.reporting.page import Chip, Command, Commands, Listing, Page, Part, Picture, Table
+from lab.reporting.presentation import OFFERED
 from lab.results import laws
 from lab.results.result import Result, results_of
 from lab.results.summary import HARM, Deliveries, Summary
@@ -167,9 +168,9 @@ def headline(compared: Comparison) -> plots.Drawing:
             part = (one.what, value, plots.PUBLISHED)
             label = column.write(value) + _answered(one.figures.get("success"))
             rows.append(plots.Bar(f"published: {one.what}", [part], label))
-    is_bound = shown.more_is_better and not shown.measures_generator
+    is_rate = OFFERED in shown.columns and shown.more_is_better and not shown.measures_generator
     offered = max(one.results[0].offered_rps for one in compared.summaries)
-    return plots.bars(rows, offered if is_bound else None)
+    return plots.bars(rows, offered if is_rate else None)
 
 
 def _bar(compared: Comparison, summary: Summary) -> plots.Bar:

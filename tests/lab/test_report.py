@@ -108,6 +108,14 @@ def test_the_headline_has_the_lag(tmp_path):
     assert re.findall(r"lag [\d.]+ s", headline) == ["lag 68.3 s"]
 
 
+def test_the_offered_rate_is_marked_beside_rates_alone(tmp_path):
+    report_of(tmp_path / "rates", result())
+    report_of(tmp_path / "shares", result("author_c150_b128_f1_debug", experiment="factors"))
+
+    assert "offered 500" in (tmp_path / "rates/headline.svg").read_text()
+    assert "offered" not in (tmp_path / "shares/headline.svg").read_text()
+
+
 def test_many_bars_become_a_matrix_of_loads_and_variants(tmp_path):
     clean = [result(load=f"load{n}", achieved_rps=100.0 + n) for n in range(30)]
     lossy = result("sqlite-outbox-setbased", load="load0", achieved_rps=99.0, audit=HALF)
