@@ -100,12 +100,14 @@ def conditions(compared: Comparison) -> str:
     seed = first.environment.get("seed")
     loads = [result.balance.users for result in results if result.balance]
     is_one_load = len({result.load for result in results}) == 1
+    windows = [result.window_s for result in results if result.window_s]
+    span = {min(windows), max(windows)} if windows else set()
     parts = [
         f"Variants: {len(variants)}, runs: {len(results)}",
         f"medians of {repeats} runs (95 % bootstrap interval in brackets)" if repeats > 1 else "",
         f"{number(max(loads))} users" if loads and is_one_load else "",
         f"{seed['people']:,} people with {seed['friends']:,} friends each" if seed else "",
-        f"{first.window_s} s measured in each" if first.window_s else "",
+        f"{' to '.join(map(str, sorted(span)))} s measured in each" if span else "",
         f"begun {first.started_at:.16}",
     ]
     return f"{'; '.join(filter(None, parts))}."
@@ -115,8 +117,9 @@ def advice(compared: Comparison) -> str:
     if compared.verdict or not compared.ranked:
         return "Compare it with a second run before you rely on a figure."
     return (
-        f"For this load, begin with {compared.ranked[0].name}, and repeat it on your machine with "
-        "the command under Variants below. Figures of another machine or load don't carry over."
+        f"For this load, begin with {compared.ranked[0].name}, and repeat it on your machine: its "
+        "command is under Variants on the page, and in its result.json. Figures of another "
+        "machine or load don't carry over."
     )
 
 

@@ -525,6 +525,15 @@ def test_each_load_has_lines_of_its_own_and_the_heaviest_of_most_variants_is_ran
     ]
 
 
+def test_a_report_says_how_long_its_loads_were_measured(tmp_path):
+    _, same = report_of(tmp_path / "same", result(), result(repeat=2))
+    runs = (result(load=f"{seconds}s", window_s=seconds) for seconds in (10, 300, 60))
+    _, different = report_of(tmp_path / "different", *runs)
+
+    assert " 20 s measured in each" in same
+    assert " 10 to 300 s measured in each" in different
+
+
 def test_a_report_links_to_its_lesson_only_from_inside_the_repository(tmp_path):
     inside = lesson("docs/faults.md", REPOSITORY / "results" / "one")
 
