@@ -62,11 +62,17 @@ def commits(environments: Sequence[Mapping[str, Any]]) -> str:
     return f"commits {', '.join(named)}"
 
 
+def span(values: Sequence[float]) -> str:
+    """Return the smallest and the largest, or the one that all are."""
+    low, high = min(values), max(values)
+    return f"{low:g}" if low == high else f"{low:g} to {high:g}"
+
+
 def speed(speeds_ms: Sequence[float]) -> str:
     """Compare the time for a fixed piece of Python with the README's machine."""
     low, high = min(speeds_ms), max(speeds_ms)
     times = [took_ms / README_MS for took_ms in (low, high)]
-    took = f"{low:g} ms" if low == high else f"{low:g} to {high:g} ms"
+    took = f"{span(speeds_ms)} ms"
     if 1 / ABOUT <= min(times) and max(times) <= ABOUT:
         return f"It is as fast as the README's when nothing else ran there (calibration {took})."
     ratio = f"{times[1]:.1f}" if high / low <= ABOUT else f"{times[0]:.1f} to {times[1]:.1f}"

@@ -9,7 +9,7 @@ from typing import Any
 
 from lab.reporting import plots
 from lab.reporting.comparison import LOOKS, Comparison
-from lab.reporting.formats import machine, number
+from lab.reporting.formats import machine, number, span
 from lab.reporting.page import Chip, Command, Commands, Listing, Page, Part, Picture, Table
 from lab.reporting.presentation import OFFERED
 from lab.results import laws
@@ -101,13 +101,12 @@ def conditions(compared: Comparison) -> str:
     loads = [result.balance.users for result in results if result.balance]
     is_one_load = len({result.load for result in results}) == 1
     windows = [result.window_s for result in results if result.window_s]
-    span = {min(windows), max(windows)} if windows else set()
     parts = [
         f"Variants: {len(variants)}, runs: {len(results)}",
         f"medians of {repeats} runs (95 % bootstrap interval in brackets)" if repeats > 1 else "",
         f"{number(max(loads))} users" if loads and is_one_load else "",
         f"{seed['people']:,} people with {seed['friends']:,} friends each" if seed else "",
-        f"{' to '.join(map(str, sorted(span)))} s measured in each" if span else "",
+        f"{span(windows)} s measured in each" if windows else "",
         f"begun {first.started_at:.16}",
     ]
     return f"{'; '.join(filter(None, parts))}."
