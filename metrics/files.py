@@ -4,6 +4,8 @@ Counters of ended processes are kept; a new process with the same id continues t
 that share a folder must see each other's ids.
 """
 
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -20,6 +22,14 @@ def forget_the_dead(folder: Path) -> None:
     for file in folder.glob("gauge_live*.db"):
         if not _lives(file):
             file.unlink(missing_ok=True)
+
+
+def begun(folder: Path) -> Iterator[Path]:
+    """Yield the files that can be read: a process creates each empty, then sizes it."""
+    for file in folder.glob("*.db"):
+        with suppress(FileNotFoundError):  # another scrape has just forgotten it
+            if file.stat().st_size:
+                yield file
 
 
 def _lives(file: Path) -> bool:

@@ -11,15 +11,17 @@ from prometheus_client.core import InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from metrics.files import forget_the_dead
+from metrics.files import begun, forget_the_dead
 
 
 class Counted(Collector):
     """The metrics of all processes that share METRICS_DIR."""
 
     def collect(self) -> Iterator[Metric]:
-        forget_the_dead(Path(settings.METRICS_DIR))
-        yield from MultiProcessCollector(None, settings.METRICS_DIR).collect()  # type: ignore[no-untyped-call]
+        folder = Path(settings.METRICS_DIR)
+        forget_the_dead(folder)
+        collector = MultiProcessCollector(None, settings.METRICS_DIR)  # type: ignore[no-untyped-call]
+        yield from collector.merge(begun(folder))  # type: ignore[no-untyped-call]
 
 
 class Service(Collector):
