@@ -53,6 +53,8 @@ MEASURED = (
 )
 """What results depend on, beside the folder of their experiment; a replay's on ``REPLAYS`` too."""
 REPLAYS = (":(glob)replays/*.py", "replays/databases")
+BREAKING = {"lab/experiments/faults", "lab/experiments/promises"}
+"""Experiments that depend on ``lab/faults`` too."""
 WAYS = (
     ("waiting", "mysql_tuned-inline-rowwise", "in the request"),
     ("headline", "mysql_tuned-task-roundtrip", "queued"),
@@ -181,7 +183,8 @@ def source(compared: Sequence[Comparison]) -> str:
     begun = min(result.started_at for result in results)
     folders = {folder_of(one.experiment.name) for one in compared}
     replays = REPLAYS if any(folder.startswith("replays/") for folder in folders) else ()
-    paths = (*MEASURED, *replays, *sorted(folders))
+    faults = ("lab/faults",) if folders & BREAKING else ()
+    paths = (*MEASURED, *replays, *faults, *sorted(folders))
     older = older_code({str(env["commit"]) for env in environments}, paths)
     return f"{several}{interval}; {begun:.10}; {where(environments)}{older}."
 

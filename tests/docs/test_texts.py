@@ -120,12 +120,13 @@ def test_other_comments_are_no_other_code(tmp_path, monkeypatch, after, is_older
 def test_results_depend_on_the_folder_of_their_experiment(monkeypatch):
     asked = []
     monkeypatch.setattr(texts, "older_code", lambda commits, paths: asked.append(paths) or "")
-    for folder in ("headline", "published-003"):
+    for folder in ("headline", "published-003", "promises"):
         texts.source([comparison(COMMITTED / folder)])
 
     assert asked == [
         (*texts.MEASURED, "lab/experiments/fanout"),
         (*texts.MEASURED, *texts.REPLAYS, "replays/author"),
+        (*texts.MEASURED, "lab/faults", "lab/experiments/promises"),
     ]
 
 
