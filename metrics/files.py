@@ -24,7 +24,7 @@ def forget_the_dead(folder: Path) -> None:
             file.unlink(missing_ok=True)
 
 
-def begun(folder: Path) -> Iterator[Path]:
+def readable_files(folder: Path) -> Iterator[Path]:
     """Yield the files that can be read: a process creates each empty, then sizes it."""
     for file in folder.glob("*.db"):
         with suppress(FileNotFoundError):  # another scrape has just forgotten it

@@ -11,7 +11,7 @@ from prometheus_client.core import InfoMetricFamily, Metric
 from prometheus_client.multiprocess import MultiProcessCollector
 from prometheus_client.registry import Collector
 
-from metrics.files import begun, forget_the_dead
+from metrics.files import forget_the_dead, readable_files
 
 
 class Counted(Collector):
@@ -21,7 +21,7 @@ class Counted(Collector):
         folder = Path(settings.METRICS_DIR)
         forget_the_dead(folder)
         collector = MultiProcessCollector(None, settings.METRICS_DIR)  # type: ignore[no-untyped-call]
-        yield from collector.merge(begun(folder))  # type: ignore[no-untyped-call]
+        yield from collector.merge(readable_files(folder))  # type: ignore[no-untyped-call]
 
 
 class Service(Collector):

@@ -53,7 +53,7 @@ MEASURED = (
 )
 """What results depend on, beside the folder of their experiment; a replay's on ``REPLAYS`` too."""
 REPLAYS = (":(glob)replays/*.py", "replays/databases")
-BREAKING = {"lab/experiments/faults", "lab/experiments/promises"}
+INJECTING_FAULTS = {"lab/experiments/faults", "lab/experiments/promises"}
 """Experiments that depend on ``lab/faults`` too."""
 WAYS = (
     ("waiting", "mysql_tuned-inline-rowwise", "in the request"),
@@ -183,7 +183,7 @@ def source(compared: Sequence[Comparison]) -> str:
     begun = min(result.started_at for result in results)
     folders = {folder_of(one.experiment.name) for one in compared}
     replays = REPLAYS if any(folder.startswith("replays/") for folder in folders) else ()
-    faults = ("lab/faults",) if folders & BREAKING else ()
+    faults = ("lab/faults",) if folders & INJECTING_FAULTS else ()
     paths = (*MEASURED, *replays, *faults, *sorted(folders))
     older = older_code({str(env["commit"]) for env in environments}, paths)
     return f"{several}{interval}; {begun:.10}; {where(environments)}{older}."

@@ -134,9 +134,10 @@ def test_prometheus_may_scrape_by_any_address_but_not_through_a_proxy(whole):
 
 
 def test_a_scrape_in_the_moment_in_which_a_process_creates_its_file_is_answered(whole):
-    (whole.folder / "metrics/counter_0.db").touch()
-
+    created = whole.folder / "metrics/counter_0.db"
+    created.touch()
     status, text = ask(whole, "/metrics")
+    created.unlink()
 
     assert status == 200
     assert "feed_requests_total{" in text
