@@ -44,7 +44,7 @@ test: setup servers ## run every test; 20 to 35 minutes on two cores
 	$(PYTHON) -m tests.with_database postgres $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)
 	FEED_EDGES=follows TIMELINES=cluster3 $(PYTHON) -m pytest -n 3 $(TIMELINE_TESTS)
 	$(PYTHON) -m pytest -n 3 -m faults tests/compose tests/system
-	$(PYTHON) -m pytest -m "alone and not k6" tests/lab tests/locustfiles
+	$(PYTHON) -m pytest -n 2 -m "alone and not k6" tests/lab tests/locustfiles
 
 k6: ## build k6 with Go in a few minutes, unless K6 or the PATH has it
 	command -v "$${K6:-k6}" || [ -x var/bin/k6 ] || sh bootstrap.sh k6

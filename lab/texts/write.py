@@ -64,10 +64,11 @@ WAYS = (
 PICTURE = Path("docs/pictures/three-ways.svg")
 
 
-def write(text: str, folder: Path = COMMITTED) -> str:
+def write(text: str, folder: Path = COMMITTED, *, short: bool = False) -> str:
     """Return a text with the figures of a folder's results; without results a part stays as it is.
 
-    Raises ValueError for an unknown column or variant.
+    ``short``: some variants were not run, and their figures stay too. Raises ValueError for an
+    unknown column, and else for an unknown variant.
     """
 
     def written(found: re.Match[str]) -> str:
@@ -76,12 +77,15 @@ def write(text: str, folder: Path = COMMITTED) -> str:
         if not all(path.exists() for path in folders):
             return found[0]
         compared, labels = [comparison(path) for path in folders], columns.split(", ")
+        name = (variant or "").replace(",", ", ")
         if not variant:
             new = _table(compared, labels)
         elif variant == BY_LOAD:
             new = _by_load(compared, labels)
+        elif short and name not in compared[0].colours:
+            return found[0]
         else:
-            new = _row(compared[0], variant, labels)
+            new = _row(compared[0], name, labels)
         return f"{begin}{new}{end}"
 
     return MARKED.sub(written, text)
@@ -155,7 +159,7 @@ def _summary(compared: Comparison, variant: str) -> Summary:
 
 
 def _row(compared: Comparison, variant: str, labels: Sequence[str]) -> str:
-    summary = _summary(compared, variant.replace(",", ", "))
+    summary = _summary(compared, variant)
     return " | ".join(_write(compared, summary, label, spread=False) for label in labels)
 
 

@@ -167,12 +167,12 @@ def test_uncommitted_code_is_refused(monkeypatch, tmp_path):
 
 
 def test_a_short_run_that_was_stopped_goes_on_and_prints_how_the_texts_would_change(tmp_path):
-    command = ("-m", "lab", "figures", "--short", "--only=headline", f"--out={tmp_path}")
+    command = ("-m", "lab", "figures", "--short", "--only=fanout", f"--out={tmp_path}")
     started = subprocess.Popen((sys.executable, *command), stderr=subprocess.DEVNULL)
     wait_until(lambda: list(tmp_path.glob("*/*/result.json")), 300)
     started.send_signal(signal.SIGINT)
     assert started.wait(timeout=120) == INTERRUPTED
-    assert not (tmp_path / "headline" / make.DONE).exists()
+    assert not (tmp_path / "fanout" / make.DONE).exists()
 
     done = python(*command)
 
@@ -180,5 +180,5 @@ def test_a_short_run_that_was_stopped_goes_on_and_prints_how_the_texts_would_cha
     is_committed = not commit().endswith("-dirty")
     assert done.stderr.count(": kept") == int(is_committed)
     assert "+++ written anew" in done.stdout
-    assert "README.md" in done.stdout
-    assert (tmp_path / "headline" / make.DONE).read_text() == commit()
+    assert "docs/reading-a-report.md" in done.stdout
+    assert (tmp_path / "fanout" / make.DONE).read_text() == commit()

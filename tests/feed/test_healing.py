@@ -40,7 +40,7 @@ FOLLOWS = [(1, 2), (1, 3), (2, 3)]
 HEALING = here(HEALING_STORES)
 CAPACITY = 4
 LOADED = 3
-EXAMPLES = int(os.environ.get("HEALING_EXAMPLES", "20"))
+EXAMPLES = int(os.environ.get("HEALING_EXAMPLES", "10"))
 
 people = st.sampled_from(PEOPLE)
 pairs = st.lists(people, min_size=2, max_size=2, unique=True)

@@ -28,6 +28,8 @@ def short(monkeypatch):
     monkeypatch.setattr(stages, "SETTLE_S", 1.0)
     monkeypatch.setattr(stages, "RATED_S", 4.0)
     monkeypatch.setattr(stages, "ABLE_S", 2.0)
+    monkeypatch.setattr(stages, "OVERLOAD_S", 4.0)
+    monkeypatch.setattr(stages, "PATIENCE_S", 1.0)
 
 
 def tried(command, numbers, out):

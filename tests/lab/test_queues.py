@@ -49,18 +49,16 @@ def test_the_answer_names_the_queues_that_kept_every_task():
     assert {*named} == {r.variant for r in compared.results} - forgot
 
 
-@pytest.mark.parametrize("queue", ["huey", "django_tasks"])
-def test_a_kill_in_a_task_shows_what_the_queue_does_not_promise(queue, tmp_path, monkeypatch):
-    """Huey forgets the task, django-tasks-db believes it to be running."""
+def test_a_kill_in_a_task_shows_what_the_queue_does_not_promise(tmp_path, monkeypatch):
+    """django-tasks-db believes the task to be running."""
     monkeypatch.setattr(bare, "QUIET_S", 12)
     fault = bare.BareFault("kill", bare.kill_tree, times=2)
-    with serving(PROMISES.variant(f"sqlite-task-setbased@{queue}"), tmp_path) as running:
+    with serving(PROMISES.variant("sqlite-task-setbased@django_tasks"), tmp_path) as running:
         counts = bare.observe(running, fault, lambda stage: None)
 
-    unfinished = counts["lost" if queue == "huey" else "stuck"]
-    assert 2 <= counts["cut_short"] <= unfinished < counts["tasks"]
-    assert counts["once"] + unfinished == counts["tasks"]
-    assert not counts["stuck" if queue == "huey" else "lost"]
+    assert 2 <= counts["cut_short"] <= counts["stuck"] < counts["tasks"]
+    assert counts["once"] + counts["stuck"] == counts["tasks"]
+    assert not counts["lost"]
 
 
 @pytest.mark.parametrize("broker", ["huey", "huey+aof"])
