@@ -34,27 +34,20 @@ def release(dump):
 
 
 @pytest.fixture(scope="module")
-def processes(tmp_path_factory):
-    with Processes(tmp_path_factory.mktemp("logs")) as started:
-        yield started
+def mariadb(tmp_path_factory):
+    yield from _serving(MySQL, "tuned.cnf", tmp_path_factory.mktemp("mysql"))
 
 
 @pytest.fixture(scope="module")
-def mariadb(processes, tmp_path_factory):
-    return _started(
-        MySQL(processes, tmp_path_factory.mktemp("mysql"), "local", profile="tuned.cnf")
-    )
+def postgresql(tmp_path_factory):
+    yield from _serving(PostgreSQL, "tuned.conf", tmp_path_factory.mktemp("postgresql"))
 
 
-@pytest.fixture(scope="module")
-def postgresql(processes, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("postgresql")
-    return _started(PostgreSQL(processes, folder, "local", profile="tuned.conf"))
-
-
-def _started(server):
-    server.start()
-    return server
+def _serving(kind, profile, folder):
+    with Processes(folder / "logs") as processes:
+        server = kind(processes, folder, "local", profile=profile)
+        server.start()
+        yield server
 
 
 @pytest.fixture
