@@ -37,7 +37,7 @@ test-fast: setup ## run the tests without processes, and without servers but Red
 	$(PYTHON) -m pytest -q -n 2 -m "not alone and not servers" tests/accounts tests/bench tests/feed tests/runtime tests/workers
 
 test: setup servers ## run every test; 20 to 35 minutes on two cores
-	$(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not alone and not faults"
+	$(PYTHON) -m pytest -n 5 --dist loadfile --no-loadscope-reorder -m "not alone and not faults"
 	$(REPLAYS) $(PYTHON) -m pytest -n 4 --dist loadfile --no-loadscope-reorder tests/replays tests/web/test_access.py tests/web/test_schema.py
 	$(REPLAYS) $(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 2 tests/replays
 	$(PYTHON) -m tests.with_database mysql $(PYTHON) -m pytest -n 3 $(SERVER_TESTS)

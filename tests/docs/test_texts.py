@@ -166,6 +166,14 @@ def test_uncommitted_code_is_refused(monkeypatch, tmp_path):
         make.run(make.entries("open"), tmp_path)
 
 
+def test_a_command_that_cannot_begin_is_named(monkeypatch, tmp_path):
+    monkeypatch.setenv("LAB_MYSQL", "oracle")
+    entry = make.Entry("some", "run fanout --variants=mysql_tuned-inline-setbased", 1, "")
+
+    with pytest.raises(RunFailed, match="some ended with status 1"):
+        make.run([entry], tmp_path, short=True)
+
+
 def test_a_short_run_that_was_stopped_goes_on_and_prints_how_the_texts_would_change(tmp_path):
     command = ("-m", "lab", "figures", "--short", "--only=fanout", f"--out={tmp_path}")
     started = subprocess.Popen((sys.executable, *command), stderr=subprocess.DEVNULL)
