@@ -179,7 +179,7 @@ def add_figures(command: argparse.ArgumentParser) -> None:
     only = "some of the list (lab/texts/runs.toml)"
     command.add_argument("--only", metavar="A,B", help=only)
     what = command.add_mutually_exclusive_group()
-    short = "for seconds each, from any code; print how the texts would change"
+    short = "for about a minute each, from any code; print how the texts would change"
     what.add_argument("--short", action="store_true", help=short)
     write = "run nothing: put what has finished into docs/example and the texts"
     what.add_argument("--write", action="store_true", help=write)

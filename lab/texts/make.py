@@ -40,7 +40,7 @@ class Entry(NamedTuple):
     """Of ``python -m lab``."""
     minutes: int
     short: str
-    """Options that make it take seconds."""
+    """Options that make it take about a minute."""
 
     def arguments(self, *, short: bool) -> list[str]:
         return f"{self.command} {self.short if short else ''}".split()
@@ -67,7 +67,7 @@ def run(chosen: Sequence[Entry], folder: Path, *, short: bool = False) -> int:
         raise RunFailed("the code has changes that no commit has: figures of it can't be repeated")
     check_folders(folder)
     minutes = sum(entry.minutes for entry in chosen)
-    about = "seconds each" if short else f"about {minutes / 60:.1f} hours"
+    about = "a minute each" if short else f"about {minutes / 60:.1f} hours"
     console.print(f"{len(chosen)} commands, {about}; stopped, the same command goes on")
     for entry in chosen:
         out = folder / entry.name

@@ -25,7 +25,7 @@ wait_for(lambda: queue.held() == {{}}, {WITHIN_S})
 
 
 def variants():
-    """Yield a variant of each queue with each of its brokers, but for those with fewer options."""
+    """Yield a variant of each queue, as tuned, with each of its brokers."""
     for alias, queue in backends().queues.items():
         if alias.endswith("_default"):
             continue
