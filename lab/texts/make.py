@@ -70,12 +70,8 @@ def run(chosen: Sequence[Entry], folder: Path, *, short: bool = False) -> int:
     about = "a minute each" if short else f"about {minutes / 60:.1f} hours"
     console.print(f"{len(chosen)} commands, {about}; stopped, the same command goes on")
     for entry in chosen:
-        out = folder / entry.name
-        status = _run(entry, out, now, short=short)
-        if status == INTERRUPTED:
-            return status
-        if not (out / DONE).exists():
-            raise RunFailed(f"{entry.name} ended with status {status}")
+        if _run(entry, folder / entry.name, now, short=short) == INTERRUPTED:
+            return INTERRUPTED
     return 0
 
 
@@ -92,10 +88,12 @@ def _run(entry: Entry, out: Path, now: str, *, short: bool) -> int:
     started = time.monotonic()
     command = (sys.executable, "-m", "lab", *arguments, *resumes, f"--out={out}")
     status = _status(command)
-    if status in GOOD and out.exists():  # else it could not begin
-        done.write_text(now)
     took_s = time.monotonic() - started
     console.print(f"[bold]{entry.name}[/bold]: status {status}, {took_s / 60:.1f} min")
+    if status in GOOD and out.exists():  # else it could not begin
+        done.write_text(now)
+    elif status != INTERRUPTED:
+        raise RunFailed(f"{entry.name} ended with status {status}")
     return status
 
 

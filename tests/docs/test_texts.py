@@ -174,6 +174,15 @@ def test_a_command_that_cannot_begin_is_named(monkeypatch, tmp_path):
         make.run([entry], tmp_path, short=True)
 
 
+def test_a_command_that_fails_is_named_though_it_had_finished_before(tmp_path):
+    done = tmp_path / "some" / make.DONE
+    done.parent.mkdir()
+    done.write_text("an older commit")
+
+    with pytest.raises(RunFailed, match="some ended with status 2"):
+        make.run([make.Entry("some", "run nothing", 1, "")], tmp_path, short=True)
+
+
 def test_a_short_run_that_was_stopped_goes_on_and_prints_how_the_texts_would_change(tmp_path):
     command = ("-m", "lab", "figures", "--short", "--only=fanout", f"--out={tmp_path}")
     started = subprocess.Popen((sys.executable, *command), stderr=subprocess.DEVNULL)

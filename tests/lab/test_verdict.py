@@ -22,7 +22,7 @@ from tests.lab.test_report import CLEAN, ENVIRONMENT, HALF, balance, report_of, 
 
 OTHERS = {"cpu_s": {"web": 20.0, "locust": 4.0}, "balance": balance(busy_cores=1.9)}
 """1.2 cores of the run's own, and 0.7 of other programs."""
-IDLES = "import os; os.nice(19)\nwhile True: pass"
+LOOP = "import os; os.nice(19)\nwhile True: pass"
 """A program that takes what others leave."""
 SHORT = AS_COMMITTED | {"balance": balance(20.2, cycle_s=13.842)}
 NOTHING = CLEAN | {"posts": 0, "expected": 0}
@@ -120,7 +120,7 @@ def test_a_run_on_a_really_busy_machine_delivers_and_says_so(tmp_path):
     """As many other programs as there are cores, which leave them to whoever asks."""
     small = ("--users=5", "--people=30", "--friends=10", "--run-time=3s")
     command = ("run", "fanout", "--variants=sqlite-outbox-setbased", *small, f"--out={tmp_path}")
-    loops = [subprocess.Popen([sys.executable, "-c", IDLES]) for _ in range(os.cpu_count() or 1)]
+    loops = [subprocess.Popen([sys.executable, "-c", LOOP]) for _ in range(os.cpu_count() or 1)]
     try:
         done = python("-m", "lab", *command)
     finally:
