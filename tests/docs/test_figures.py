@@ -78,17 +78,37 @@ def test_the_effects_of_the_factors():
         assert f"{mean} ({pairs})".replace("-", "\N{MINUS SIGN}") in said(STORY).replace("**", "")
 
 
-def test_what_a_cluster_costs_is_what_its_tables_say():
-    row = r"^\| (?:.*: )?(?:µs of the primaries|of the \w+)[^|]*\| ([\d.-]+)[^|]*\| ([\d.]+)"
-    engine = re.findall(row, CLUSTER.read_text(), re.MULTILINE)
-    few, many = (
-        sum(float(it) for _, it in part) / sum(float(it.strip("-") or 0) for it, _ in part)
-        for part in (engine[:3], engine[3:])
+def test_what_a_delivery_costs_a_cluster_of_one():
+    rows = json.loads(Path("docs/example/bench-clusters/bench.json").read_text())["rows"]
+    costs = {(row["people"], row["store"]): cost_us(row) for row in rows if row["kind"] == "store"}
+    few, many = (costs[n, "ring@cluster1"] / costs[n, "ring"] for n in (1_000, 10_000))
+
+    assert f"{few:.1f}" == f"{many:.1f}"
+    assert f"costs a cluster of one primary {few:.1f} times what it costs one" in said(CLUSTER)
+
+
+def cost_us(row):
+    """Return the CPU of drainer, primaries and replicas for a delivery; a primary has a replica."""
+    nodes_s = row.get("nodes_s", [])
+    replicas_s = sum(nodes_s[len(nodes_s) // 2 :])
+    return row["client_us"] + row["server_us"] + replicas_s / row["deliveries"] * 1e6
+
+
+def test_what_a_cluster_of_three_costs():
+    one, three, drainers = (
+        median(cores(it) for it in results("clusters", f"mysql_tuned-outbox-ring{parts}"))
+        for parts in ("", "@cluster3", "@cluster3+drainers2")
     )
 
-    assert len(engine) == 6
-    assert f"about {few:.1f} times as much" in said(CLUSTER)
-    assert f"{few:.1f} times (1,000 people) and {many:.1f} times (10,000)" in said(CLUSTER)
+    costs = f"use {three:.3f} cores, those of one Redis {one:.3f}: {three / one:.1f} times"
+    assert costs in said(CLUSTER)
+    assert f"Redis {three / one:.1f} times as much" in said(CLUSTER)  # the prediction's answer
+    assert f"together use {drainers / three - 1:.0%} more".replace("%", " %") in said(CLUSTER)
+
+
+def cores(result):
+    """Return what Redis' nodes and the drainers used."""
+    return (result["cpu_s"]["redis"] + result["cpu_s"]["workers"]) / result["window_s"]
 
 
 def test_what_came_out_of_the_faults():
