@@ -78,20 +78,29 @@ def test_the_effects_of_the_factors():
         assert f"{mean} ({pairs})".replace("-", "\N{MINUS SIGN}") in said(STORY).replace("**", "")
 
 
-def test_what_a_delivery_costs_a_cluster_of_one():
+def test_what_a_delivery_costs_the_engine():
     rows = json.loads(Path("docs/example/bench-clusters/bench.json").read_text())["rows"]
-    costs = {(row["people"], row["store"]): cost_us(row) for row in rows if row["kind"] == "store"}
-    few, many = (costs[n, "ring@cluster1"] / costs[n, "ring"] for n in (1_000, 10_000))
+    costs = {people: [parts_us(row) for row in of(rows, people)] for people in (1_000, 10_000)}
+    table = re.findall(r"^\| (?:.*: )?of the \w+ \| (.*) \|$", CLUSTER.read_text(), re.MULTILINE)
+    few, many = (sum(cluster) / sum(one) for one, cluster, *_ in costs.values())
 
+    written = [[float(cell.strip("-") or 0) for cell in line.split(" | ")] for line in table]
+    measured = [line for parts in costs.values() for line in zip(*parts, strict=True)]
+    assert written == [[float(f"{us:.2g}") for us in line] for line in measured]
     assert f"{few:.1f}" == f"{many:.1f}"
     assert f"costs a cluster of one primary {few:.1f} times what it costs one" in said(CLUSTER)
 
 
-def cost_us(row):
-    """Return the CPU of drainer, primaries and replicas for a delivery; a primary has a replica."""
+def of(rows, people):
+    """Return the deliveries to so many people: by one Redis, and by more and more primaries."""
+    return [row for row in rows if row["kind"] == "store" and row["people"] == people]
+
+
+def parts_us(row):
+    """Return the CPU per delivery of primaries, of replicas (one for each) and of the drainer."""
     nodes_s = row.get("nodes_s", [])
     replicas_s = sum(nodes_s[len(nodes_s) // 2 :])
-    return row["client_us"] + row["server_us"] + replicas_s / row["deliveries"] * 1e6
+    return row["server_us"], replicas_s / row["deliveries"] * 1e6, row["client_us"]
 
 
 def test_what_a_cluster_of_three_costs():
