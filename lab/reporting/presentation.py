@@ -50,6 +50,8 @@ class Plot(NamedTuple):
     draw: Callable[[Sequence[Summary]], plots.Drawing]
     data: Callable[[Result], object] = lambda result: True
     """What it draws of a result; it is left out where no result has any."""
+    is_over_loads: bool = False
+    """It compares a variant's loads, so that it needs all of them, however many."""
 
 
 def cut_off(summary: Summary) -> str:

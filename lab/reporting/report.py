@@ -75,7 +75,7 @@ def page_of(compared: Comparison) -> Page:
 
 
 def _parts(compared: Comparison) -> Iterator[Part]:
-    results, shown = compared.results, compared.presentation
+    shown = compared.presentation
     text = HEADLINE.format("More" if shown.more_is_better else "Less")
     text += "" if _is_matrix(compared) else INTERVALS
     yield Picture(shown.heading, text, headline(compared), "headline.svg")
@@ -85,9 +85,14 @@ def _parts(compared: Comparison) -> Iterator[Part]:
     if found := remarks(compared):
         yield Listing("Remarks", found)
     for plot in shown.pictures:
-        if any(map(plot.data, results)):
-            yield Picture(plot.heading, plot.text, plot.draw(compared.summaries))
-    if failed := [f"{_run(result)}: {error}" for result in results for error in result.errors]:
+        drawn, text = compared.summaries, plot.text
+        if _is_matrix(compared) and not plot.is_over_loads:
+            drawn = list({summary.variant.name: summary for summary in drawn}.values())
+            text += " Each variant under its last load."
+        if any(plot.data(result) for summary in drawn for result in summary.results):
+            yield Picture(plot.heading, text, plot.draw(drawn))
+    failed = [f"{_run(result)}: {error}" for result in compared.results for error in result.errors]
+    if failed:
         yield Listing("Errors", failed)
     yield Commands("Variants, and how to repeat them", _commands(compared.summaries))
     yield Listing("Limitations", limitations(compared))

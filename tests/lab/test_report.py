@@ -128,6 +128,18 @@ def test_many_bars_become_a_matrix_of_loads_and_variants(tmp_path):
     assert "Thin lines" not in markdown
 
 
+def test_beside_a_matrix_each_variant_is_drawn_under_its_last_load(tmp_path):
+    names = ("sqlite-inline-bulk", "sqlite-outbox-setbased")
+    runs = [result(name, load=f"load{n}", cpu_s={"web": n}) for n in range(16) for name in names]
+
+    report_of(tmp_path, *runs)
+
+    page = (tmp_path / "report.html").read_text()
+    assert "Each variant under its last load." in page
+    used = {name: set(re.findall(rf"{name}, (load\d+), web: ", page)) for name in names}
+    assert used == {name: {"load15"} for name in names}
+
+
 def test_a_cell_is_filled_if_there_is_something():
     some, none = plots.Bar("huey", [("tip", 9.5, plots.GREY)], "9.5"), plots.Bar("huey", [], "0")
 

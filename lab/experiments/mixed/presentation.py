@@ -209,6 +209,7 @@ PRESENTATION = Presentation(
             "that is read) over the pages read per post. The grey band is the crossover: left of "
             "it pull costs less than every push.",
             cost_of_operations,
+            is_over_loads=True,
         ),
         CPU,
     ),

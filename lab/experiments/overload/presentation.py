@@ -167,6 +167,7 @@ PRESENTATION = Presentation(
             "those offered. Ideal is the thin line: everything up to what holds, and no less "
             "beyond. A ring is the first rate again, after the overload.",
             goodput,
+            is_over_loads=True,
         ),
     ),
     limitations=(

@@ -135,6 +135,7 @@ PRESENTATION = Presentation(
             "From sending a post until a friend's stream shows it, over the number of streams.",
             time_to_screen,
             lambda r: r.extra.get("stream_p50_ms"),
+            is_over_loads=True,
         ),
         CPU,
     ),
