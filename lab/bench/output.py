@@ -91,8 +91,9 @@ def answer(rows: list[dict[str, Any]]) -> str:
 
 
 def pictures(rows: list[dict[str, Any]], grid: Grid) -> Iterator[Picture]:
-    """Yield a picture for each axis of the grid along which there is something to show."""
-    every = {axis: curves(rows, axis, _fixed(axis, grid)) for axis in AXES}
+    """Yield a picture for each axis of the grid that has several values."""
+    several = [axis for axis in AXES if len(getattr(grid, axis)) > 1]
+    every = {axis: curves(rows, axis, _fixed(axis, grid)) for axis in several}
     colours = plots.colours(_store(name) for found in every.values() for name in found)
     for axis, found in every.items():
         if found:
