@@ -74,9 +74,10 @@ EXPERIMENT = replace(
             "Theirs had one pool for writes as well, in both environments. A request without a "
             "connection gives up after 30 s, the default of their pool; the document doesn't say "
             "more.",
-            f"How expensive theirs were isn't known. Here a feed has {(USERS + 1) * POSTS_EACH:,} "
-            "posts, and an export or a report of it takes 6 to 9 seconds of a core, by machine: "
-            "with more than two cores, choose others.",
+            f"How expensive theirs were isn't known. Here a feed has {POSTS_EACH:,} posts of each "
+            "friend and of its reader, and what an export or a report of it takes depends on the "
+            "machine. Where cores are idle (cores busy), all that was asked for fitted into them; "
+            "ask for more friends.",
             f"The last answers are waited for, for up to {PATIENCE_S} s; theirs may have been cut "
             "off.",
             export.A_LOG_IN_COSTS_ITS_HASH,
